@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "bench/process_use.h"
+#include "cli/keys/operator_keys.h"
 #include "common/job/load.h"
 
 namespace ballast::bench {
@@ -44,7 +45,7 @@ LocalCluster::LocalCluster(const std::string& job, std::uint32_t workers, bool m
     std::this_thread::sleep_for(kAskEvery);
   }
   cluster_->start_others(*lead);
-  client_.emplace(context_, *lead);
+  client_.emplace(context_, *lead, operator_keys(folder_.path().string(), {}));
 }
 
 void LocalCluster::watch() {

@@ -20,6 +20,7 @@
 #include "cli/data/data.h"
 #include "cli/data/describe.h"
 #include "cli/data/make_files.h"
+#include "cli/keys/keygen.h"
 #include "cli/models/digest.h"
 #include "cli/models/model_commands.h"
 #include "cli/models/restore.h"
@@ -132,8 +133,40 @@ void define_run(CLI::App& app, ballast::RunOptions& options) {
 
 constexpr const char* kWhereHelp = "the run's folder, or the lead's address";
 
+void add_keys(CLI::App& command, std::string& keys) {
+  command
+      .add_option(
+          "--keys", keys,
+          "file of an operator's keys (ballast keygen); a run of this machine over tcp has its own in its folder")
+      ->check(CLI::ExistingFile);
+}
+
+void define_keygen(CLI::App& app, ballast::KeygenOptions& options) {
+  auto* keygen = app.add_subcommand("keygen", "make the keys of a job's servers, workers and operators");
+  keygen->add_option("folder", options.folder, "where they lie; made if need be, for its owner alone")->required();
+  auto* workers = keygen
+                      ->add_option("--workers", options.workers,
+                                   "a key of its own for each of so many workers (default: one for all)")
+                      ->check(CLI::Range(1U, 65'536U));
+  auto* worker =
+      keygen->add_option("--add-worker", options.worker, "add a worker's key of this name")->type_name("NAME");
+  auto* command =
+      keygen->add_option("--add-operator", options.command, "add an operator's key of this name")->type_name("NAME");
+  auto* next = keygen->add_flag("--next-server", options.next_server,
+                                "make the servers' next key, and tell all files of it: the first half of a change");
+  auto* forget = keygen->add_flag("--forget-servers", options.forget_servers,
+                                  "forget every key of servers but that in server.key: the second half");
+  for (auto* option : {worker, command, next, forget}) {
+    option->excludes(workers);
+  }
+  worker->excludes(command)->excludes(next)->excludes(forget);
+  command->excludes(next)->excludes(forget);
+  next->excludes(forget);
+}
+
 struct StatusOptions {
   std::string where;
+  std::string keys;
   bool json = false;
 };
 
@@ -141,6 +174,7 @@ void define_status(CLI::App& app, StatusOptions& options) {
   auto* status = app.add_subcommand("status", "ask a running job's lead how it stands");
   status->add_option("where", options.where, kWhereHelp)->required();
   status->add_flag("--json", options.json, "as one JSON object");
+  add_keys(*status, options.keys);
 }
 
 void define_watch(CLI::App& app, ballast::WatchOptions& options) {
@@ -149,6 +183,7 @@ void define_watch(CLI::App& app, ballast::WatchOptions& options) {
   watch->add_option("--patience", options.patience, "seconds that the lead may be silent (default 600)")
       ->type_name("SECONDS")
       ->check(CLI::Range(1, 31'536'000));
+  add_keys(*watch, options.keys);
   define_show(*watch, options.show);
 }
 
@@ -164,10 +199,11 @@ constexpr ControlCommand kControlCommands[] = {
     {"resume", ballast::Control::Command::resume, "let a paused job go on"},
 };
 
-void define_controls(CLI::App& app, std::string& where) {
+void define_controls(CLI::App& app, std::string& where, std::string& keys) {
   for (const auto& control : kControlCommands) {
     auto* command = app.add_subcommand(control.name, control.about);
     command->add_option("where", where, kWhereHelp)->required();
+    add_keys(*command, keys);
   }
 }
 
@@ -349,6 +385,8 @@ struct Options {
   StatusOptions status;
   ballast::WatchOptions watch;
   std::string control_where;
+  std::string control_keys;
+  ballast::KeygenOptions keygen;
   ballast::ScaleOptions scale;
   DigestOptions digest;
   ballast::RestoreCommand restore;
@@ -368,7 +406,11 @@ int dispatch(const CLI::App& app, const Options& options) {
                           : ballast::check_job(check.file, check.overrides, check.look());
   }
   if (app.got_subcommand("status")) {
-    return ballast::show_status(options.status.where, options.status.json);
+    return ballast::show_status(options.status.where, options.status.json, ballast::kStatusPatience,
+                                options.status.keys);
+  }
+  if (app.got_subcommand("keygen")) {
+    return ballast::keygen(options.keygen);
   }
   if (app.got_subcommand("watch")) {
     return ballast::watch_job(options.watch);
@@ -409,7 +451,7 @@ int dispatch(const CLI::App& app, const Options& options) {
   }
   for (const auto& control : kControlCommands) {
     if (app.got_subcommand(control.name)) {
-      return ballast::control_job(options.control_where, control.command);
+      return ballast::control_job(options.control_where, control.command, options.control_keys);
     }
   }
   return ballast::run(options.run);
@@ -426,7 +468,8 @@ int main(int argc, char** argv) {
   define_run(app, options.run);
   define_status(app, options.status);
   define_watch(app, options.watch);
-  define_controls(app, options.control_where);
+  define_keygen(app, options.keygen);
+  define_controls(app, options.control_where, options.control_keys);
   define_scale(app, options.scale);
   define_digest(app, options.digest);
   define_restore(app, options.restore);

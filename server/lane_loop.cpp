@@ -33,16 +33,17 @@ bool watches_lead(LaneId id) { return id.shard > 0 && id.lane == 0; }
 
 }  // namespace
 
-LaneLoop::LaneLoop(zmq::context_t& context, const Job& job, LaneConfig config, const Addresses& addresses,
-                   ShardServices services, Metrics* metrics)
+LaneLoop::LaneLoop(zmq::context_t& context, const ServerKeys& keys, const Job& job, LaneConfig config,
+                   const Addresses& addresses, ShardServices services, Metrics* metrics)
     : shard_trouble_(services.trouble),
       left_(services.left),
-      workers_(context, job.spec.cluster.socket_buffer_bytes, addresses.bind, addresses.advertised_host),
-      lead_(context, config.id, config.incarnation, addresses.lead, watches_lead(config.id), job.yaml),
+      workers_(context, job.spec.cluster.socket_buffer_bytes, addresses.bind, addresses.advertised_host, keys),
+      lead_(context, config.id, config.incarnation, addresses.lead, watches_lead(config.id), job.yaml, keys.own()),
       lane_(with_address(config, workers_.address())),
       weights_(job, ids_of(config)),
       storage_(job, std::move(services), config.id.lane, ids_of(config)),
       metrics_(metrics, config.id, config.lanes),
+      handshakes_(metrics, "lane " + std::to_string(config.id.lane)),
       ticks_(kLaneTick),
       lead_patience_(addresses.lead_patience) {}
 
@@ -108,6 +109,7 @@ void LaneLoop::tick(Micros now) {
   look_at_the_lead();
   feed(lane::Tick{now});
   metrics_.update(lane_, weights_);
+  handshakes_.take(workers_.callers());
   tell_held_lines();
   storage_.update_metrics();
 }

@@ -16,6 +16,7 @@
 #include "common/net/ticks.h"
 #include "common/net/turn.h"
 #include "protocol/lane/lane.h"
+#include "server/handshakes.h"
 #include "server/lane_metrics.h"
 #include "server/lane_storage.h"
 #include "server/lead_connection.h"
@@ -37,8 +38,8 @@ class LaneLoop {
   };
 
   // Binds at once, so that config.address can be filled in. `job` is shared and outlives the loop.
-  LaneLoop(zmq::context_t& context, const Job& job, LaneConfig config, const Addresses& addresses,
-           ShardServices services, Metrics* metrics);
+  LaneLoop(zmq::context_t& context, const ServerKeys& keys, const Job& job, LaneConfig config,
+           const Addresses& addresses, ShardServices services, Metrics* metrics);
 
   // Until the job ends or cannot go on: the reason, empty if it finished. Called from the lane's own thread.
   std::string run();
@@ -99,6 +100,7 @@ class LaneLoop {
   std::deque<lane::Event> events_;  // that actions gave rise to
   ShardNews news_;
   LaneMetrics metrics_;
+  Handshakes handshakes_;
   Turn turn_;
   Ticks ticks_;
   std::optional<std::string> ending_;  // the reason of a failure, empty if the job finished

@@ -30,11 +30,12 @@ std::optional<std::string> RefusalNews::of(const Message& message) {
 }
 
 LeadConnection::LeadConnection(zmq::context_t& context, LaneId lane, Incarnation incarnation,
-                               const std::string& address, bool watched, std::string job_yaml)
-    : address_(address), socket_(context, lane_routing_id(lane, incarnation)), job_yaml_(std::move(job_yaml)) {
+                               const std::string& address, bool watched, std::string job_yaml, ClientKeys* keys)
+    : address_(address),
+      socket_(context, lane_routing_id(lane, incarnation), {}, keys),
+      job_yaml_(std::move(job_yaml)) {
   if (watched) {
     reach_.emplace(address, "server", kQuestion);
-    socket_.watch();
   }
   socket_.connect(address);
 }
@@ -54,7 +55,7 @@ void LeadConnection::tick(Micros now) {
   if (socket_.is_connected()) {
     reach_->heard(now);
   }
-  reach_->tick(now);
+  reach_->tick(now, socket_.refusal());
 }
 
 std::optional<Decoded> LeadConnection::receive() {

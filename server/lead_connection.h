@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
+#include "common/net/dealer.h"
 #include "common/net/lead_reach.h"
-#include "common/net/socket.h"
 #include "common/wire/versions.h"
 #include "common/wire/wire.h"
 #include "protocol/messages.h"
@@ -28,7 +28,7 @@ class LeadConnection {
   // `watched`: it says so, again and again but not often, if nobody is there. `job_yaml` is compared with that of a
   // lead which refuses it.
   LeadConnection(zmq::context_t& context, LaneId lane, Incarnation incarnation, const std::string& address,
-                 bool watched, std::string job_yaml);
+                 bool watched, std::string job_yaml, ClientKeys* keys);
 
   void add_to(Poll& poll) { poll.add(socket_); }
   void close() { socket_.close(); }

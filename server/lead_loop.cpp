@@ -19,14 +19,16 @@ constexpr int kUnsent = 256;
 
 }  // namespace
 
-LeadLoop::LeadLoop(zmq::context_t& context, LeadConfig config, const std::string& bind_address,
+LeadLoop::LeadLoop(zmq::context_t& context, const ServerKeys& keys, LeadConfig config, const std::string& bind_address,
                    const std::string& advertised_host, ShardStore& store, DiskRoom& room, Metrics* metrics)
-    : router_(context, {.unsent = kUnsent}),
+    : router_(context, {.unsent = kUnsent}, keys.secret_key()),
       address_here_(reached_from_here(router_.bind(bind_address))),
       address_(advertised_address(router_.raw().get(zmq::sockopt::last_endpoint), advertised_host)),
       ledger_(store, room, config.memory.ledger.timeline),
       lead_(std::move(config)),
       metrics_(metrics),
+      peers_(keys.authenticator()),
+      handshakes_(metrics, "lead"),
       ticks_(kTick),
       tellings_(kTelling) {}
 
@@ -61,6 +63,7 @@ void LeadLoop::turn(Poll& poll) {
   take_ends();
   if (ticks_.take(now)) {
     lead_.hear(lead::Tick{now});
+    handshakes_.take(router_.callers());
     tell_held_lines();
   }
   settle();
@@ -92,49 +95,55 @@ void LeadLoop::receive() {
   }
 }
 
-void LeadLoop::dispatch(const std::string& name, const Received& received) {
-  const auto refuse = [&](const Refused& refused, std::uint32_t version) {
-    metrics_.refused();
-    log_warn("refused a message: {}", refused.text);
-    router_.send(name, encoder_.encode(refused, version));
-  };
-  const auto peer = parse_routing_id(name);
-  if (!peer || received.malformed || received.payload) {
-    return refuse({RefusalCode::malformed, "the lead takes one header frame from workers, shards and status clients"},
-                  versions_.of(name));
+void LeadLoop::refuse(const std::string& routing_id, const Refused& refused, std::uint32_t version) {
+  metrics_.refused();
+  log_warn("refused a message: {}", refused.text);
+  router_.send(routing_id, encoder_.encode(refused, version));
+}
+
+void LeadLoop::dispatch(const std::string& routing_id, const Received& received) {
+  const auto from = parse_routing_id(routing_id);
+  const std::string first(from ? from->first : std::string_view());
+  if (!from || received.malformed || received.payload) {
+    return refuse(routing_id,
+                  {RefusalCode::malformed, "the lead takes one header frame from workers, shards and status clients"},
+                  peers_.version_of(first));
+  }
+  if (auto why = peers_.heard(*from, received.header.key()); !why.empty()) {
+    return refuse(routing_id, {RefusalCode::not_taken, std::move(why)}, peers_.version_of(first));
   }
   const auto decoded = decode(received.header.bytes(), 0, false);
-  if (const auto* refused = std::get_if<Refused>(&decoded)) {
-    return refuse(*refused, version_to_refuse_in(decoded.version, versions_.of(name)));
+  if (peers_.speaks(*from, decoded.version)) {
+    log_info("{} speaks protocol version {}, and is answered in it", name_of_peer(from->peer), decoded.version);
   }
-  if (versions_.heard(name, decoded.version)) {
-    log_info("{} speaks protocol version {}, and is answered in it", name_of_peer(*peer), decoded.version);
+  if (const auto* refused = std::get_if<Refused>(&decoded)) {
+    return refuse(routing_id, *refused, version_to_refuse_in(decoded.version, peers_.version_of(first)));
   }
   const auto& message = std::get<Message>(decoded);
-  if (const auto* session = std::get_if<SessionPeer>(&*peer)) {
+  if (const auto* session = std::get_if<SessionPeer>(&from->peer)) {
     lead_.hear(lead::FromWorker{session->session, &message}, monotonic_micros());
-  } else if (const auto* lane = std::get_if<LanePeer>(&*peer)) {
+  } else if (const auto* lane = std::get_if<LanePeer>(&from->peer)) {
     lead_.hear(lead::FromLane{lane->lane, lane->incarnation, &message}, monotonic_micros());
   } else {
-    answer_client(name, message);
+    answer_client(first, message);
   }
 }
 
-bool LeadLoop::send(const std::string& name, const Message& message) {
-  return router_.send(name, encoder_.encode(message, versions_.of(name)));
+bool LeadLoop::send(const std::string& first, const Message& message) {
+  return router_.send(peers_.reached_by(first), encoder_.encode(message, peers_.version_of(first)));
 }
 
-void LeadLoop::answer_client(const std::string& name, const Message& message) {
+void LeadLoop::answer_client(const std::string& first, const Message& message) {
   if (const auto* request = std::get_if<StatusRequest>(&message)) {
-    clients_.note(name, request->last, monotonic_micros());
+    clients_.note(first, request->last, monotonic_micros());
   } else if (const auto* control = std::get_if<Control>(&message)) {
-    clients_.note(name, false, monotonic_micros());
+    clients_.note(first, false, monotonic_micros());
     lead_.hear(lead::FromClient{control->command});
   } else {
-    send(name, Refused{RefusalCode::wrong_target, "a client asks for the status, a stop, a pause or its end only"});
+    send(first, Refused{RefusalCode::wrong_target, "a client asks for the status, a stop, a pause or its end only"});
     return;
   }
-  send(name, status());
+  send(first, status());
 }
 
 void LeadLoop::settle() {

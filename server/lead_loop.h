@@ -5,15 +5,17 @@
 #include <optional>
 #include <string>
 
-#include "common/net/socket.h"
+#include "common/net/router.h"
 #include "common/net/ticks.h"
 #include "common/net/turn.h"
-#include "common/wire/versions.h"
 #include "common/wire/wire.h"
 #include "protocol/lead/lead.h"
+#include "server/handshakes.h"
+#include "server/known_peers.h"
 #include "server/lead_metrics.h"
 #include "server/lead_news.h"
 #include "server/ledger_writer.h"
+#include "server/server_keys.h"
 #include "server/waiting_clients.h"
 
 namespace ballast {
@@ -21,7 +23,7 @@ namespace ballast {
 class LeadLoop {
  public:
   // Binds at once. `store` and `room` are shared with shard 0's lanes and outlive the loop.
-  LeadLoop(zmq::context_t& context, LeadConfig config, const std::string& bind_address,
+  LeadLoop(zmq::context_t& context, const ServerKeys& keys, LeadConfig config, const std::string& bind_address,
            const std::string& advertised_host, ShardStore& store, DiskRoom& room, Metrics* metrics);
 
   // Until the job has ended and everyone knows, or a stated linger is over: the reason of a failure, else empty.
@@ -47,9 +49,11 @@ class LeadLoop {
 
   void turn(Poll& poll);
   void receive();
-  void dispatch(const std::string& peer, const Received& received);
-  bool send(const std::string& peer, const Message& message);
-  void answer_client(const std::string& peer, const Message& message);
+  void dispatch(const std::string& routing_id, const Received& received);
+  void refuse(const std::string& routing_id, const Refused& refused, std::uint32_t version);
+  // To who is known by this first routing id.
+  bool send(const std::string& first, const Message& message);
+  void answer_client(const std::string& first, const Message& message);
   void take_ends();
   void settle();
   void carry_out(const lead::SendToWorker& action);
@@ -68,7 +72,8 @@ class LeadLoop {
   Lead lead_;
   LeadMetrics metrics_;
   LeadNews news_;
-  PeerVersions versions_;
+  KnownPeers peers_;
+  Handshakes handshakes_;
   Encoder encoder_;
   Mailbox<std::string> interrupts_;
   Mailbox<std::string> lane_failures_;

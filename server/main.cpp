@@ -69,6 +69,9 @@ std::optional<int> parse(int argc, char** argv, ballast::ServerOptions& options)
   ballast::add_lead_patience(app, options.lead_patience,
                              "not shard 0: end when no lead was heard for so long; well, if the database has the job's "
                              "end (default: never)");
+  app.add_option("--keys", options.keys,
+                 "folder of server.key and allowed.keys (ballast keygen): only who has an allowed key is let in")
+      ->check(CLI::ExistingDirectory);
   app.add_flag("--insecure", options.insecure, "allow to listen beyond this machine without keys");
   app.add_option("--linger", options.linger,
                  "shard 0: seconds that the lead stays after the job's end, and tells it to whoever starts late")

@@ -23,6 +23,7 @@ struct ServerOptions {
   std::uint64_t log_megabytes = kLogMegabytes;
   std::uint32_t log_files = kLogFiles;
   std::uint32_t lead_patience = 0;  // seconds without a lead after which it ends; 0: never
+  std::string keys;                 // folder of server.key and allowed.keys; empty: none
   bool insecure = false;
   std::uint32_t linger = 0;  // shard 0: seconds that the lead stays after the job's end
   int unfinished_code = 0;   // exit code of a server that was told to end and loses nothing by it

@@ -40,11 +40,12 @@ StoreStatus write_address_file(const std::string& path, const std::string& addre
              : StoreStatus{};
 }
 
-void require_safe_bind(const std::string& address, bool insecure) {
-  if (!is_local_address(address) && !insecure) {
+void require_safe_bind(const std::string& address, const ServerOptions& options) {
+  if (!is_local_address(address) && options.keys.empty() && !options.insecure) {
     throw UsageError("refusing to listen on " + address +
-                     ": anybody who reaches it could read and write the model, and keys are not built yet; bind "
-                     "tcp://127.0.0.1:PORT or ipc://PATH, or pass --insecure on a network you trust");
+                     ": anybody who reaches it could read and write the model. Pass --keys FOLDER (`ballast keygen` "
+                     "makes one), or bind tcp://127.0.0.1:PORT or ipc://PATH, or pass --insecure on a network you "
+                     "trust");
   }
 }
 
@@ -107,11 +108,14 @@ Shard::Shard(const Job& job, const ServerOptions& options)
                      std::to_string(job.spec.cluster.shards - 1));
   }
   // Before anything is made.
-  require_safe_bind(options_.bind, options_.insecure);
+  require_safe_bind(options_.bind, options_);
   if (options_.shard == 0) {
-    require_safe_bind(options_.lead_bind.empty() ? options_.lead : options_.lead_bind, options_.insecure);
+    require_safe_bind(options_.lead_bind.empty() ? options_.lead : options_.lead_bind, options_);
   }
   context_.set(zmq::ctxopt::io_threads, static_cast<int>(io_threads_of(job.spec.cluster)));  // before any socket
+  if (!options_.keys.empty()) {
+    keys_ = ServerKeys(context_, options_.keys);
+  }
   describe_process(metrics_.get(), "shard", std::to_string(options_.shard), job.spec.job);
 }
 
@@ -129,6 +133,7 @@ Shard::~Shard() {
   }
   storage_.reset();  // what it waits for asks this object whether it is to go on
   fetcher_.reset();
+  keys_ = {};  // its thread has a socket of the context
   context_.close();
 }
 
@@ -333,8 +338,8 @@ void Shard::make_lead() {
   auto config = make_lead_config(job_, *store_, room_, found_.life);
   config.max_sessions = session_limit_.sessions;
   config.stay = Micros{options_.linger} * 1'000'000;
-  auto lead =
-      std::make_unique<LeadLoop>(context_, std::move(config), bind, options_.advertise, *store_, room_, metrics_.get());
+  auto lead = std::make_unique<LeadLoop>(context_, keys_, std::move(config), bind, options_.advertise, *store_, room_,
+                                         metrics_.get());
   doorkeeper_->guard(lead->gate());
   {
     const std::scoped_lock lock(mutex_);
@@ -400,7 +405,7 @@ void Shard::make_lanes() {
     const LaneLoop::Addresses addresses{lane_address(options_.bind, lane), options_.advertise, lead,
                                         Micros{options_.lead_patience} * 1'000'000};
     lanes_.push_back(
-        std::make_unique<LaneLoop>(context_, job_, lane_config(lane), addresses, services, metrics_.get()));
+        std::make_unique<LaneLoop>(context_, keys_, job_, lane_config(lane), addresses, services, metrics_.get()));
     doorkeeper_->guard(lanes_.back()->gate());
     log_info("lane {} listens on {}", lane, lanes_.back()->address());
   }

@@ -17,6 +17,7 @@
 #include "server/lane_loop.h"
 #include "server/lead_loop.h"
 #include "server/options.h"
+#include "server/server_keys.h"
 #include "server/session_limit.h"
 #include "server/shard_journal.h"
 #include "server/shard_storage.h"
@@ -102,6 +103,7 @@ class Shard {
   SessionLimit session_limit_;
   std::unique_ptr<SnapshotCopier> copier_;  // null without durability.copy_to
   zmq::context_t context_ = make_context();
+  ServerKeys keys_;
   std::vector<std::unique_ptr<LaneLoop>> lanes_;
   std::unique_ptr<LeadLoop> lead_;
   // After the loops, which they call back: destroyed before them.

@@ -5,15 +5,16 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <variant>
 
 #include "common/net/peer.h"
-#include "common/net/socket.h"
+#include "common/net/router.h"
 #include "common/net/turn.h"
 #include "common/wire/versions.h"
 #include "common/wire/wire.h"
 #include "protocol/messages.h"
+#include "server/known_peers.h"
+#include "server/server_keys.h"
 
 namespace ballast {
 
@@ -32,11 +33,12 @@ class WorkerConnections {
 
   // Binds at once. `buffer_bytes`: as SocketOptions has them.
   WorkerConnections(zmq::context_t& context, std::uint64_t buffer_bytes, const std::string& bind_address,
-                    const std::string& advertised_host);
+                    const std::string& advertised_host, const ServerKeys& keys);
 
   // Where others reach it.
   [[nodiscard]] const std::string& address() const { return address_; }
   [[nodiscard]] const std::shared_ptr<Gate>& gate() const { return router_.gate(); }
+  [[nodiscard]] Callers& callers() { return router_.callers(); }
   void add_to(Poll& poll) { poll.add(router_); }
   void close() { router_.close(); }
 
@@ -46,19 +48,11 @@ class WorkerConnections {
   void send(SessionId session, const Message& message, const Borrowed& payload);
 
  private:
-  // How a session is reached.
-  struct Known {
-    std::uint32_t connection = 0;              // the newest
-    std::uint32_t version = kProtocolVersion;  // in which it last spoke there
-  };
-
   Unreadable refuse(const std::string& peer, const Refused& refused, std::uint32_t version);
-  void note(const SessionPeer& peer, std::uint32_t version);
-  [[nodiscard]] Known known(SessionId session) const;
 
   Router router_;
   std::string address_;
-  std::unordered_map<SessionId, Known> known_;
+  KnownPeers peers_;
   Encoder encoder_;
 };
 

@@ -16,14 +16,13 @@ void LaneSockets::open(std::uint32_t shards, std::uint32_t lanes_per_shard, cons
   links_.resize(std::size_t{shards} * lanes_per_shard);
 }
 
-// A new socket, by a name that no earlier one had. Bytes that the old one still has are let go with it.
+// Bytes that an earlier connection still has are let go with it.
 void LaneSockets::connect(std::uint32_t lane, const std::string& address) {
   auto& peer = links_[lane];
-  if (peer) {
-    peer->socket.raw().set(zmq::sockopt::linger, 0);
-    peer->socket.close();
+  if (!peer) {
+    peer.reset(new Link{{context_, session_routing_id(session_), {.buffer_bytes = buffer_bytes_}, keys_}, {}});
   }
-  peer.reset(new Link{{context_, session_routing_id(session_, ++connections_), {.buffer_bytes = buffer_bytes_}}, {}});
+  peer->conversation = {};
   peer->socket.connect(address);
 }
 

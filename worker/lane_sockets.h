@@ -11,7 +11,7 @@
 #include <zmq.hpp>
 
 #include "common/job/spec.h"
-#include "common/net/socket.h"
+#include "common/net/dealer.h"
 #include "common/net/turn.h"
 #include "common/wire/versions.h"
 #include "common/wire/wire.h"
@@ -28,13 +28,15 @@ class LaneSockets {
     std::optional<Frame> payload;
   };
 
-  explicit LaneSockets(SessionId session) : session_(session) {}
+  // `keys`: null if it has none; outlive this.
+  LaneSockets(SessionId session, ClientKeys* keys) : session_(session), keys_(keys) {}
 
   // Once, before anything else: how many lanes there are, and what the job says of their sockets.
   void open(std::uint32_t shards, std::uint32_t lanes_per_shard, const ClusterSpec& cluster);
   [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(links_.size()); }
   [[nodiscard]] std::uint32_t per_shard() const { return per_shard_; }
-  // To a new address, or anew: what was queued for the lane's earlier life never reaches anyone.
+  // To a new address, or anew, by a name that no earlier connection had: what was queued for the lane's earlier life
+  // never reaches anyone.
   void connect(std::uint32_t lane, const std::string& address);
   void add_to(Poll& poll);
   void tick(Micros now);
@@ -59,11 +61,11 @@ class LaneSockets {
   std::span<const std::byte> encode(Link& peer, const Message& message);
 
   SessionId session_;
+  ClientKeys* keys_;
   int buffer_bytes_ = 0;
   std::uint32_t per_shard_ = 1;
   zmq::context_t context_ = make_context();   // its number of threads is the job's, which the lead tells
   std::vector<std::unique_ptr<Link>> links_;  // null until it is known where to connect
-  std::uint32_t connections_ = 0;             // opened so far
   std::uint32_t next_ = 0;
   std::optional<std::string> hopeless_;
   Encoder encoder_;

@@ -8,8 +8,8 @@
 
 namespace ballast {
 
-LeadSocket::LeadSocket(const std::string& address, SessionId session)
-    : address_(address), socket_(context_, session_routing_id(session)), reach_(address) {
+LeadSocket::LeadSocket(const std::string& address, SessionId session, ClientKeys* keys)
+    : address_(address), socket_(context_, session_routing_id(session), {}, keys), reach_(address) {
   socket_.connect(address);
 }
 

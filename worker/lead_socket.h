@@ -5,7 +5,7 @@
 #include <string>
 #include <zmq.hpp>
 
-#include "common/net/socket.h"
+#include "common/net/dealer.h"
 #include "common/wire/versions.h"
 #include "common/wire/wire.h"
 #include "protocol/messages.h"
@@ -16,7 +16,8 @@ namespace ballast {
 // One thread.
 class LeadSocket {
  public:
-  LeadSocket(const std::string& address, SessionId session);
+  // `keys`: null if it has none; outlive this.
+  LeadSocket(const std::string& address, SessionId session, ClientKeys* keys);
 
   void add_to(Poll& poll) { poll.add(socket_); }
   void close() { socket_.close(); }
@@ -25,7 +26,7 @@ class LeadSocket {
   // At every tick: what was found out about a lane's address, which the core is to be told.
   std::optional<worker::Unreachable> tick(const Worker& core, Micros now, std::uint32_t lanes_per_shard) {
     socket_.tick(now);
-    return reach_.tick(core, now, lanes_per_shard);
+    return reach_.tick(core, now, lanes_per_shard, socket_.refusal());
   }
   // For how long the lead was not heard.
   [[nodiscard]] Micros silence() const { return reach_.silence(); }

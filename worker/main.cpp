@@ -59,6 +59,7 @@ std::optional<int> parse(int argc, char** argv, Options& options) {
   app.add_option("--config", options.config, "a worker file; the options below replace its values");
   app.add_option("--lead", given.lead, "the lead's address, tcp://HOST:PORT or ipc://PATH")
       ->check(ballast::check_endpoint);
+  app.add_option("--keys", given.keys, "file of this worker's keys (ballast keygen)")->check(CLI::ExistingFile);
   app.add_option("--name", given.name, "shown in metrics and status (default: host name and process id)");
   app.add_option("--data", given.data_path, "folder of the data files on this machine; no other is searched")
       ->check(CLI::ExistingDirectory);
@@ -90,6 +91,7 @@ std::optional<int> parse(int argc, char** argv, Options& options) {
     spec = ballast::load_worker(options.config);
   }
   use("--lead", &ballast::WorkerSpec::lead);
+  use("--keys", &ballast::WorkerSpec::keys);
   use("--name", &ballast::WorkerSpec::name);
   use("--data", &ballast::WorkerSpec::data_path);
   use("--metrics", &ballast::WorkerSpec::metrics_address);

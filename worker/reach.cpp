@@ -33,8 +33,9 @@ void Reach::heard(const Message& message, Micros now) {
   }
 }
 
-std::optional<worker::Unreachable> Reach::tick(const Worker& core, Micros now, std::uint32_t lanes_per_shard) {
-  lead_.tick(now);
+std::optional<worker::Unreachable> Reach::tick(const Worker& core, Micros now, std::uint32_t lanes_per_shard,
+                                               const std::string& refusal) {
+  lead_.tick(now, refusal);
   tell_lanes(core, now);
   const auto answer = lookup_.take();
   const auto* lane = core.waiting_lane();

@@ -21,7 +21,9 @@ class Reach {
   // A message of the lead that could be read.
   void heard(const Message& message, Micros now);
   // At every tick. What is found out about a lane's address is to be fed to the core: its `why` may be empty.
-  std::optional<worker::Unreachable> tick(const Worker& core, Micros now, std::uint32_t lanes_per_shard);
+  // `refusal` is that of the lead's newest handshake.
+  std::optional<worker::Unreachable> tick(const Worker& core, Micros now, std::uint32_t lanes_per_shard,
+                                          const std::string& refusal);
   // Of the lead, as LeadReach has it.
   [[nodiscard]] Micros silence() const { return lead_.silence(); }
 

@@ -46,8 +46,9 @@ WorkerLoop::WorkerLoop(const WorkerSpec& spec, std::optional<Fault> fault, Metri
       death_(fault),
       account_(Account::from_environment()),
       metrics_(metrics),
-      lead_(spec.lead, session),
-      lanes_(session),
+      keys_(spec.keys.empty() ? nullptr : std::make_unique<ClientKeys>(spec.keys)),
+      lead_(spec.lead, session, keys_.get()),
+      lanes_(session, keys_.get()),
       core_(core_config(spec)),
       ticks_(kTick) {
   rebuild_poll();

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "common/job/spec.h"
+#include "common/keys/client_keys.h"
 #include "common/net/socket.h"
 #include "common/net/ticks.h"
 #include "common/net/turn.h"
@@ -82,7 +83,8 @@ class WorkerLoop {
   Mailbox<worker::Event> computed_;
   Mailbox<std::string> interrupts_;
   WorkerMetrics metrics_;
-  Computation computation_;  // destroyed after the sockets, which borrow its gradients
+  Computation computation_;           // destroyed after the sockets, which borrow its gradients
+  std::unique_ptr<ClientKeys> keys_;  // null: it has none
   LeadSocket lead_;
   LaneSockets lanes_;
   std::unique_ptr<Poll> poll_;

@@ -3,9 +3,12 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <memory>
+#include <utility>
 
 #include "cli/asking/lead_address.h"
 #include "cli/asking/status_client.h"
+#include "cli/keys/operator_keys.h"
 #include "cli/telling/changes.h"
 #include "common/command/exit_codes.h"
 #include "common/text/shell_word.h"
@@ -86,7 +89,8 @@ namespace {
 // One command's talk with the lead.
 class Talk {
  public:
-  Talk(const std::string& lead, Control::Command command) : client_(context_, lead), command_(command) {
+  Talk(const std::string& lead, std::unique_ptr<ClientKeys> keys, Control::Command command)
+      : client_(context_, lead, std::move(keys)), command_(command) {
     poll_.add(client_.socket());
   }
 
@@ -101,6 +105,7 @@ class Talk {
   }
   void say_farewell() { client_.ask(true); }
   [[nodiscard]] std::optional<std::string> hopeless() const { return client_.hopeless(); }
+  [[nodiscard]] std::string why_silent() const { return client_.why_silent(); }
 
  private:
   zmq::context_t context_{1};
@@ -129,9 +134,9 @@ void show_waiting(const Status& status, std::string& shown) {
 
 }  // namespace
 
-int control_job(const std::string& where, Control::Command command) {
+int control_job(const std::string& where, Control::Command command, const std::string& keys) {
   const auto lead = lead_address(where);
-  Talk talk(lead, command);
+  Talk talk(lead, operator_keys(where, keys), command);
   std::string shown;
   auto silent_after = Clock::now() + kFirstAnswer;
   while (Clock::now() < silent_after) {
@@ -151,8 +156,10 @@ int control_job(const std::string& where, Control::Command command) {
     }
     show_waiting(*status, shown);
   }
-  std::fprintf(stderr, "no lead answers at %s%s; is the job still running? It has not said that it will %s\n",
-               lead.c_str(), shown.empty() ? "" : " any more", verb(command));
+  const auto why = talk.why_silent();
+  std::fprintf(stderr, "no lead answers at %s%s%s It has not said that it will %s\n", lead.c_str(),
+               shown.empty() ? "" : " any more", why.empty() ? "; is the job still running?" : (why + ".").c_str(),
+               verb(command));
   return 1;
 }
 

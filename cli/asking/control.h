@@ -18,7 +18,8 @@ std::optional<ControlOutcome> outcome_of(Control::Command command, const Status&
 
 // Tells the lead until its status shows the wish fulfilled: stopped, paused, or no longer paused. `where`: a run's
 // folder or the lead's address. Waits as long as the lead answers: a stop or a pause needs a snapshot. Returns the exit
-// code: 1 if the job ended otherwise or the lead is silent. Throws std::runtime_error for a bad `where`.
-int control_job(const std::string& where, Control::Command command);
+// code: 1 if the job ended otherwise or the lead is silent. Throws std::runtime_error for a bad `where`. `keys`: a file
+// of an operator's; empty: none, or those of the run in the folder.
+int control_job(const std::string& where, Control::Command command, const std::string& keys = {});
 
 }  // namespace ballast

@@ -4,8 +4,8 @@
 
 namespace ballast {
 
-void LeadTalk::connect(const std::string& lead, Poll& poll, Moment now) {
-  client_.emplace(context_, lead);
+void LeadTalk::connect(const std::string& lead, std::unique_ptr<ClientKeys> keys, Poll& poll, Moment now) {
+  client_.emplace(context_, lead, std::move(keys));
   poll.add(client_->socket());
   heard_at_ = now;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <memory>
 #include <optional>
 #include <string>
 #include <zmq.hpp>
@@ -20,8 +21,8 @@ class LeadTalk {
   // `was_paused`: the lead is to hear that a pause is over.
   explicit LeadTalk(bool was_paused) : lets_go_on_(was_paused) {}
 
-  // The silence counts from now on.
-  void connect(const std::string& lead, Poll& poll, Moment now);
+  // The silence counts from now on. `keys`: null if there are none.
+  void connect(const std::string& lead, std::unique_ptr<ClientKeys> keys, Poll& poll, Moment now);
   [[nodiscard]] bool is_connected() const { return client_.has_value(); }
 
   // At every turn: asks if it is time, until the job is over. `stops`: the job is to stop.

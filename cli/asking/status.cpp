@@ -16,6 +16,7 @@
 #include "cli/asking/finished_run.h"
 #include "cli/asking/lead_address.h"
 #include "cli/asking/status_client.h"
+#include "cli/keys/operator_keys.h"
 #include "cli/telling/amounts.h"
 #include "cli/telling/changes.h"
 #include "cli/telling/copies_text.h"
@@ -84,9 +85,10 @@ class Asked {
 
   // Of the lead, or of the run's end, should it come to it meanwhile.
   // Throws NoCommonVersion.
-  [[nodiscard]] std::optional<std::string> answer(const std::string& lead, std::chrono::milliseconds patience) const {
+  [[nodiscard]] std::optional<std::string> answer(const std::string& lead, const std::string& keys,
+                                                  std::chrono::milliseconds patience) {
     zmq::context_t context(1);
-    StatusClient client(context, lead);
+    StatusClient client(context, lead, operator_keys(where_, keys));
     Poll poll;
     poll.add(client.socket());
     const auto until = std::chrono::steady_clock::now() + patience;
@@ -104,8 +106,11 @@ class Asked {
         return text;
       }
     }
+    why_silent_ = client.why_silent();
     return end(true);
   }
+  // After answer() came to nothing.
+  [[nodiscard]] const std::string& why_silent() const { return why_silent_; }
 
   // As lead_address, but nothing where the job has finished just now.
   [[nodiscard]] std::optional<std::string> lead() const {
@@ -122,6 +127,7 @@ class Asked {
  private:
   std::string where_;
   bool json_;
+  std::string why_silent_;
   std::optional<Job> job_;
   std::optional<MetricKind> best_by_;
 };
@@ -328,17 +334,18 @@ std::string status_json(const Status& status, std::optional<MetricKind> best_by)
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-int show_status(const std::string& where, bool json, std::chrono::milliseconds patience) try {
-  const Asked asked(where, json);
+int show_status(const std::string& where, bool json, std::chrono::milliseconds patience, const std::string& keys) try {
+  Asked asked(where, json);
   auto text = asked.end();
   if (!text) {
     const auto lead = asked.lead();
-    text = lead ? asked.answer(*lead, patience) : asked.end();
+    text = lead ? asked.answer(*lead, keys, patience) : asked.end();
   }
   if (!text) {
     const auto lead = lead_address(where);  // says so if the run's processes have gone meanwhile
-    std::fprintf(stderr, "no lead answers at %s within %.3g s; is the job still running?\n", lead.c_str(),
-                 std::chrono::duration<double>(patience).count());
+    std::fprintf(stderr, "no lead answers at %s within %.3g s%s\n", lead.c_str(),
+                 std::chrono::duration<double>(patience).count(),
+                 asked.why_silent().empty() ? "; is the job still running?" : asked.why_silent().c_str());
     return 1;
   }
   std::fputs(text->c_str(), stdout);

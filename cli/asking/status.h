@@ -17,10 +17,14 @@ std::string status_json(const Status& status, std::optional<MetricKind> best_by 
 // For people, in several lines. `data`: of the job, if it is known: it says in which units errors are.
 std::string status_lines(const Status& status, std::optional<MetricKind> best_by = {}, const DataSpec* data = nullptr);
 
+inline constexpr std::chrono::seconds kStatusPatience{5};
+
 // Prints the status to standard output; `json` as one object, else for people. `where`: a run's folder or the lead's
 // address. Of a folder whose job has finished and whose processes are gone, or go while the lead is asked: its end
 // (cli/asking/finished_run.h), and so too if the lead does not answer though processes still live. Returns the exit
 // code: 1 if the lead does not answer within `patience` and the job has not finished.
-int show_status(const std::string& where, bool json, std::chrono::milliseconds patience = std::chrono::seconds(5));
+// `keys`: a file of an operator's; empty: none, or those of the run in the folder.
+int show_status(const std::string& where, bool json, std::chrono::milliseconds patience = kStatusPatience,
+                const std::string& keys = {});
 
 }  // namespace ballast

@@ -24,8 +24,10 @@ std::uint64_t random_name() {
 
 }  // namespace
 
-StatusClient::StatusClient(zmq::context_t& context, const std::string& lead)
-    : lead_(lead), socket_(context, client_routing_id(random_name()), SocketOptions{kLingerMs}) {
+StatusClient::StatusClient(zmq::context_t& context, const std::string& lead, std::unique_ptr<ClientKeys> keys)
+    : lead_(lead),
+      keys_(std::move(keys)),
+      socket_(context, client_routing_id(random_name()), SocketOptions{kLingerMs}, keys_.get()) {
   socket_.connect(lead);
 }
 
@@ -49,6 +51,13 @@ std::optional<std::string> StatusClient::hopeless() const {
   return why ? std::optional("the lead at " + lead_ + *why) : std::nullopt;
 }
 
+std::string StatusClient::why_silent() const {
+  if (!refusal_.empty()) {
+    return ": it refuses to: " + refusal_;
+  }
+  return socket_.refusal().empty() ? std::string() : ": " + socket_.refusal();
+}
+
 std::optional<Status> StatusClient::take() {
   socket_.tick(monotonic_micros());
   std::optional<Status> newest;
@@ -67,6 +76,8 @@ std::optional<Status> StatusClient::take() {
       send(*said_);  // who asks once must not have asked in vain
     }
     auto* message = std::get_if<Message>(&decoded);
+    const auto* refused = message != nullptr ? std::get_if<Refused>(message) : nullptr;
+    refusal_ = refused != nullptr ? refused->text : std::string();
     if (message != nullptr && std::holds_alternative<Status>(*message)) {
       newest = std::move(std::get<Status>(*message));
     }

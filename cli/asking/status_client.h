@@ -2,10 +2,12 @@
 #pragma once
 
 #include <chrono>
+#include <memory>
 #include <optional>
 #include <string>
 
-#include "common/net/socket.h"
+#include "common/keys/client_keys.h"
+#include "common/net/dealer.h"
 #include "common/wire/versions.h"
 #include "common/wire/wire.h"
 #include "protocol/messages.h"
@@ -18,8 +20,8 @@ inline constexpr std::chrono::milliseconds kAskEvery{250};
 // One thread. Nothing blocks: ask now and then, take the newest answer.
 class StatusClient {
  public:
-  // Connects now or whenever the lead is there.
-  StatusClient(zmq::context_t& context, const std::string& lead);
+  // Connects now or whenever the lead is there. `keys`: null if there are none.
+  StatusClient(zmq::context_t& context, const std::string& lead, std::unique_ptr<ClientKeys> keys);
 
   // `last`: the end has been seen, the lead need not stay for us.
   void ask(bool last = false);
@@ -29,6 +31,8 @@ class StatusClient {
   std::optional<Status> take();
   // Why the lead and we can't talk: no version of the protocol is common to them.
   [[nodiscard]] std::optional<std::string> hopeless() const;
+  // Why the lead does not answer, as far as is known, to be put behind "no lead answers": begins with ": "; else empty.
+  [[nodiscard]] std::string why_silent() const;
 
   [[nodiscard]] Socket& socket() { return socket_; }
 
@@ -36,9 +40,11 @@ class StatusClient {
   void send(const Message& message);
 
   std::string lead_;
+  std::unique_ptr<ClientKeys> keys_;
   Dealer socket_;
   Conversation conversation_;
   std::optional<Message> said_;  // at last
+  std::string refusal_;          // of what was said; empty: none
   int unanswered_ = 0;           // asked since the lead last said anything
   Encoder encoder_;
 };

@@ -9,6 +9,7 @@
 #include "cli/asking/finished_run.h"
 #include "cli/asking/lead_address.h"
 #include "cli/asking/status_client.h"
+#include "cli/keys/operator_keys.h"
 #include "cli/processes/signals.h"
 #include "cli/telling/exit_codes.h"
 #include "cli/telling/status_events.h"
@@ -52,7 +53,7 @@ class Watch {
         lead_(lead_address(options.where)),
         events_(open_events(options.show.events)),
         progress_(stdout, stderr, line_style(options.show, stdout, stderr), events_.get()),
-        client_(context_, lead_) {
+        client_(context_, lead_, operator_keys(options.where, options.keys)) {
     poll_.add(signals_.fd());
     poll_.add(client_.socket());
   }
@@ -128,14 +129,15 @@ class Watch {
   void on_silence() {
     const auto now = Clock::now();
     const auto silent = std::chrono::duration_cast<seconds>(now - heard_at_);
+    const auto why = client_.why_silent();
     if (silent >= patience_) {
       return end("silent", 1,
-                 "no lead has answered at " + lead_ + " for " + std::to_string(silent.count()) +
-                     " s (--patience); is shard 0's server running, and can this machine reach it?");
+                 "no lead has answered at " + lead_ + " for " + std::to_string(silent.count()) + " s (--patience)" +
+                     (why.empty() ? "; is shard 0's server running, and can this machine reach it?" : why));
     }
     if (silent >= kNoticedSilence) {
-      progress_.waiting("waiting for the lead at " + lead_ + " to answer, for " + std::to_string(silent.count()) + " s",
-                        now);
+      progress_.waiting(
+          "waiting for the lead at " + lead_ + " to answer, for " + std::to_string(silent.count()) + " s" + why, now);
     }
   }
 

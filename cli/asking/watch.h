@@ -11,6 +11,7 @@ namespace ballast {
 
 struct WatchOptions {
   std::string where;             // a run's folder, or the lead's address
+  std::string keys;              // a file of an operator's; empty: none, or those of the run in the folder
   std::uint32_t patience = 600;  // seconds that the lead may be silent, at the start as well
   ShowOptions show;
 };

@@ -3,6 +3,7 @@
 //   job.yaml        the effective job            shard-<i>/   databases
 //   processes.json  who runs, with which pid     logs/        what each process wrote
 //   lead.address    where the lead is reached    lock         held while processes of a run live
+//   keys/           of a run over tcp, while it lasts
 //   reshard.*       other databases, on their way in (storage/reshard/switch.h)
 //   scale.*         what `ballast scale` asks of the run, while it does
 #pragma once
@@ -45,6 +46,9 @@ class RunFolder {
   std::filesystem::path path_;
   RunLock lock_;
 };
+
+// Where a run in this folder has the keys that it has made for itself.
+inline std::filesystem::path keys_folder(const std::filesystem::path& run) { return run / "keys"; }
 
 // Says that the folder is a run's, by a processes.json (without processes where there is none): what a person keeps in
 // a folder of his own beside a job.yaml is not.

@@ -9,7 +9,9 @@
 #include <stdexcept>
 
 #include "cli/before/gpus.h"
+#include "cli/keys/keygen.h"
 #include "cli/processes/free_port.h"
+#include "common/keys/key_file.h"
 
 namespace ballast {
 
@@ -36,6 +38,11 @@ Cluster::Cluster(const Job& job, const RunFolder& folder, ClusterOptions options
   const auto& cluster = job.spec.cluster;
   if (cluster.transport == "ipc") {
     sockets_.emplace(folder.path(), cluster.shards, cluster.lanes);
+  } else if (options_.keys) {
+    // Those of a run that was killed are of no use to anybody.
+    keys_ = keys_folder(folder.path());
+    std::filesystem::remove_all(keys_);
+    make_keys(keys_, 0);
   }
   for (std::uint32_t shard = 0; shard < cluster.shards; ++shard) {
     members_.emplace_back().index = shard;
@@ -47,7 +54,13 @@ Cluster::Cluster(const Job& job, const RunFolder& folder, ClusterOptions options
   }
 }
 
-Cluster::~Cluster() { end(); }
+Cluster::~Cluster() {
+  end();
+  if (!keys_.empty()) {
+    std::error_code left;
+    std::filesystem::remove_all(keys_, left);
+  }
+}
 
 void Cluster::end() {
   signal_all(SIGKILL);
@@ -180,6 +193,9 @@ std::vector<std::string> Cluster::server_arguments(Member& member) const {
   const auto database = folder_.path() / ("shard-" + shard);
   std::vector<std::string> arguments = {
       "--job", folder_.job_file().string(), "--shard", shard, "--bind", bind, "--database", database.string()};
+  if (!keys_.empty()) {
+    append(arguments, {"--keys", keys_.string()});
+  }
   if (member.index == 0) {
     // In a later life the address of the first: nobody is told another.
     const auto first = sockets_ ? sockets_->lead_address() : kLoopback;
@@ -200,6 +216,9 @@ std::string Cluster::fault_of(const Member& server) const {
 
 std::vector<std::string> Cluster::worker_arguments(Member& member) const {
   std::vector<std::string> arguments = {"--lead", lead_, "--name", "worker-" + std::to_string(member.index)};
+  if (!keys_.empty()) {
+    append(arguments, {"--keys", (keys_ / "worker.key").string()});
+  }
   const auto device = device_options(options_.backend, member.index, options_.gpus);
   arguments.insert(arguments.end(), device.begin(), device.end());
   const auto fault = options_.worker_faults.find(member.index);

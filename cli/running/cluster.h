@@ -47,6 +47,7 @@ struct Member {
 
 struct ClusterOptions {
   bool metrics = false;
+  bool keys = false;                                                // over tcp: made for this run, and gone with it
   std::string backend = "auto";                                     // what workers compute on, as worker files have it
   std::uint32_t gpus = 0;                                           // for workers to take in turn
   std::map<std::uint32_t, std::string> worker_faults;               // POINT@STEP by worker; its first life only
@@ -107,6 +108,7 @@ class Cluster {
   std::filesystem::path server_program_;
   std::filesystem::path worker_program_;
   std::optional<SocketFolder> sockets_;  // ipc only
+  std::filesystem::path keys_;           // empty: none
   std::string lead_;
   std::vector<Member> members_;  // shards by index, then workers by index
   std::string list_refusal_;     // why processes.json is not up to date; empty: it is

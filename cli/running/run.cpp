@@ -291,7 +291,12 @@ int run_cluster(const Job& job, const RunOptions& options, const RunFolder& fold
   }
   try {
     Cluster cluster(job, folder,
-                    {options.metrics, options.backend, gpus, options.worker_faults, options.server_faults});
+                    {.metrics = options.metrics,
+                     .keys = true,
+                     .backend = options.backend,
+                     .gpus = gpus,
+                     .worker_faults = options.worker_faults,
+                     .server_faults = options.server_faults});
     return finish(job, options, folder, progress, cluster, signals, began, was_paused);
   } catch (const std::exception& error) {
     progress.event("error", {{"text", error.what()}});

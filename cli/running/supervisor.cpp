@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "cli/keys/operator_keys.h"
 #include "cli/telling/changes.h"
 #include "cli/telling/exit_codes.h"
 #include "common/command/exit_codes.h"
@@ -79,7 +80,7 @@ void Supervisor::turn(Poll& poll) {
 }
 
 void Supervisor::connect(const std::string& lead, Poll& poll) {
-  lead_.connect(lead, poll, Clock::now());
+  lead_.connect(lead, operator_keys(cluster_.folder().string(), {}), poll, Clock::now());
   stage_ = Stage::running;
   cluster_.start_others(lead);
   progress_.event("lead", {{"address", lead}});

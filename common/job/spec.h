@@ -368,6 +368,7 @@ inline bool is_journaled(const JobSpec& spec) {
 // worker file: how one worker process runs; everything else it is told by the lead
 struct WorkerSpec {
   std::string lead;             // address, e.g. tcp://10.0.0.5:7070
+  std::string keys;             // file of its keys; empty = none
   std::string data_path;        // folder of data files on this machine; empty = search
   std::string metrics_address;  // host:port to serve metrics on; empty = none
   std::string log_file;         // empty = standard error

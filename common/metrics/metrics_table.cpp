@@ -25,6 +25,13 @@ const std::vector<MetricEntry>& table() {
        {"loop"},
        "Time of one turn of a loop (worker, lead, lane N), from when it woke until it waits again: for so long it "
        "answered nobody."},
+      {"ballast_refused_handshakes_total",
+       kCounter,
+       "handshakes",
+       {"loop", "reason"},
+       "Connections to a loop (lead, lane N) that were refused before they said anything, by reason: unknown_key, "
+       "other_server (who connects expects another server's key), unencrypted (one end has keys and the other none), "
+       "malformed, broken_off (also a port scan, or a probe of the port)."},
       {"ballast_turn_longest_seconds", kGauge, "seconds", {"loop"}, "The longest turn of a loop since it began."},
 
       // ---- a shard, by lane

@@ -86,6 +86,12 @@ void TurnSeries::observe(std::uint64_t micros) {
   }
 }
 
+HandshakeSeries::HandshakeSeries(Metrics* metrics, const std::string& loop) {
+  for (std::size_t i = 0; i < of.size(); ++i) {
+    of[i] = counter_of(metrics, "ballast_refused_handshakes_total", {loop, std::string(kRefusedHandshakeWords[i])});
+  }
+}
+
 LaneSeries::LaneSeries(Metrics* metrics, std::uint32_t lane) {
   const Lookup shard(metrics, "ballast_shard_", {std::to_string(lane)});
   accepted = shard.counter("contributions_total", "accepted");

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "common/metrics/metrics.h"
+#include "common/net/callers.h"
 #include "protocol/messages.h"
 #include "protocol/rollbacks.h"
 
@@ -46,6 +47,14 @@ class TurnSeries {
   HistogramHandle seconds_;
   GaugeHandle longest_;
   std::uint64_t longest_micros_ = 0;
+};
+
+// Of one listening socket, by reason (common/net/callers.h).
+struct HandshakeSeries {
+  // `loop`: lead, or lane N.
+  HandshakeSeries(Metrics* metrics, const std::string& loop);
+
+  std::array<CounterHandle, kRefusedHandshakeWords.size()> of;
 };
 
 // Of one lane of a shard.

@@ -33,7 +33,11 @@ void LeadReach::heard(Micros now) {
   why_not_.clear();
 }
 
-void LeadReach::tick(Micros now) {
+void LeadReach::tick(Micros now, const std::string& refusal) {
+  if (!refusal.empty() && refusal != refusal_) {
+    log_warn("what answers at the lead's address {} does not let this {} in: {}", lead_, who_, refusal);
+  }
+  refusal_ = refusal;
   silence_ += std::min(now - std::exchange(ticked_at_, now), kMostOfATick);
   if (now >= tell_at_) {
     tell(now);
@@ -49,7 +53,8 @@ void LeadReach::tell(Micros now) {
   if (known_) {
     log_warn("the lead at {} has not answered for {} s, and the {} goes on asking", lead_, seconds, who_);
   } else {
-    log_warn("no lead has answered at {} for {} s, and the {} goes on asking; {}", lead_, seconds, who_, question_);
+    log_warn("no lead has answered at {} for {} s, and the {} goes on asking; {}", lead_, seconds, who_,
+             refusal_.empty() ? question_ : refusal_);
   }
 }
 

@@ -21,7 +21,8 @@ class LeadReach {
   void begin(Micros now);
   // A message of the lead that could be read; or a connection to it, where it need not say anything.
   void heard(Micros now);
-  void tick(Micros now);
+  // `refusal`: why the newest handshake came to nothing; empty: it did not.
+  void tick(Micros now, const std::string& refusal);
   // For how long nothing was heard, or since the beginning; of that, only time in which this process ran.
   [[nodiscard]] Micros silence() const { return silence_; }
 
@@ -34,6 +35,7 @@ class LeadReach {
   std::string question_;
   NameLookup lookup_;
   std::string why_not_;  // its name does not resolve
+  std::string refusal_;  // that has been told
   Micros heard_at_ = 0;  // or begun
   Micros ticked_at_ = 0;
   Micros silence_ = 0;

@@ -4,9 +4,10 @@
 
 namespace ballast {
 
-// routing id := 'w' session(8) [connection(4)]         if it is not 0
-//             | 's' shard(2) lane(2) incarnation(8)
-//             | 'c' random(8)                          numbers little-endian
+// routing id := first [connection(4)]                  if it is not 0
+// first := 'w' session(8)
+//        | 's' shard(2) lane(2) incarnation(8)
+//        | 'c' random(8)                               numbers little-endian
 namespace {
 
 void append(std::string& text, std::uint64_t value, int bytes) {
@@ -23,14 +24,26 @@ std::uint64_t read(std::string_view text, std::size_t at, int bytes) {
   return value;
 }
 
+// Who has this first routing id.
+std::optional<Peer> peer_of(std::string_view first) {
+  if (first.size() == 9 && first[0] == 'w' && read(first, 1, 8) != 0) {
+    return SessionPeer{read(first, 1, 8)};
+  }
+  if (first.size() == 13 && first[0] == 's' && read(first, 5, 8) != 0) {
+    return LanePeer{{static_cast<std::uint32_t>(read(first, 1, 2)), static_cast<std::uint32_t>(read(first, 3, 2))},
+                    read(first, 5, 8)};
+  }
+  if (first.size() == 9 && first[0] == 'c') {
+    return ClientPeer{read(first, 1, 8)};
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
-std::string session_routing_id(SessionId session, std::uint32_t connection) {
+std::string session_routing_id(SessionId session) {
   std::string id = "w";
   append(id, session, 8);
-  if (connection != 0) {
-    append(id, connection, 4);
-  }
   return id;
 }
 
@@ -48,6 +61,14 @@ std::string client_routing_id(std::uint64_t random) {
   return id;
 }
 
+std::string routing_id_of(std::string_view first, std::uint32_t connection) {
+  std::string id(first);
+  if (connection != 0) {
+    append(id, connection, 4);
+  }
+  return id;
+}
+
 std::string name_of_peer(const Peer& peer) {
   if (const auto* session = std::get_if<SessionPeer>(&peer)) {
     return "session " + std::to_string(session->session);
@@ -58,21 +79,17 @@ std::string name_of_peer(const Peer& peer) {
   return "a command line";
 }
 
-std::optional<Peer> parse_routing_id(std::string_view id) {
-  if (id.size() == 9 && id[0] == 'w' && read(id, 1, 8) != 0) {
-    return SessionPeer{read(id, 1, 8)};
+std::optional<PeerConnection> parse_routing_id(std::string_view id) {
+  if (const auto peer = peer_of(id)) {
+    return PeerConnection{*peer, id, 0};
   }
-  if (id.size() == 13 && id[0] == 'w' && read(id, 1, 8) != 0 && read(id, 9, 4) != 0) {
-    return SessionPeer{read(id, 1, 8), static_cast<std::uint32_t>(read(id, 9, 4))};
+  if (id.size() <= 4) {
+    return std::nullopt;
   }
-  if (id.size() == 13 && id[0] == 's' && read(id, 5, 8) != 0) {
-    return LanePeer{{static_cast<std::uint32_t>(read(id, 1, 2)), static_cast<std::uint32_t>(read(id, 3, 2))},
-                    read(id, 5, 8)};
-  }
-  if (id.size() == 9 && id[0] == 'c') {
-    return ClientPeer{};
-  }
-  return std::nullopt;
+  const auto first = id.substr(0, id.size() - 4);
+  const auto connection = static_cast<std::uint32_t>(read(id, first.size(), 4));
+  const auto peer = peer_of(first);
+  return peer && connection != 0 ? std::optional(PeerConnection{*peer, first, connection}) : std::nullopt;
 }
 
 }  // namespace ballast

@@ -17,21 +17,32 @@ struct LanePeer {
 };
 struct SessionPeer {
   SessionId session = 0;
-  std::uint32_t connection = 0;
 };
-struct ClientPeer {};  // asks for the status
+struct ClientPeer {  // asks for the status
+  std::uint64_t client = 0;
+};
 using Peer = std::variant<SessionPeer, LanePeer, ClientPeer>;
 
-// `connection` counts the sockets that the session opens to the same peer, one in place of another. Each has a name of
-// its own: one that is still closing might else connect after the next, and take that one's name over for good.
-std::string session_routing_id(SessionId session, std::uint32_t connection = 0);
+// Of the first connection of each to another. A later one, in place of one that is over, has its number behind that
+// (common/net/dealer.h), and so a name that none had before.
+std::string session_routing_id(SessionId session);
 std::string lane_routing_id(LaneId lane, Incarnation incarnation);
 std::string client_routing_id(std::uint64_t random);
+
+// The routing id of the connection of this number, from that of the first, which is number 0.
+std::string routing_id_of(std::string_view first, std::uint32_t connection);
+
+// Whose routing id it is, and of which of its connections.
+struct PeerConnection {
+  Peer peer;
+  std::string_view first;  // the routing id of its first connection, by which it is known
+  std::uint32_t connection = 0;
+};
 
 // For logs: "session 17", "shard 1, lane 0", "a command line".
 std::string name_of_peer(const Peer& peer);
 
-// Nothing for an id that no Ballast process gives itself.
-std::optional<Peer> parse_routing_id(std::string_view id);
+// Nothing for an id that no Ballast process gives itself. `first` is a part of `id`.
+std::optional<PeerConnection> parse_routing_id(std::string_view id);
 
 }  // namespace ballast

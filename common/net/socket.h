@@ -1,4 +1,5 @@
-// ZeroMQ as Ballast uses it: one ROUTER per loop, one DEALER per peer, header frame and optional payload frame.
+// ZeroMQ as Ballast uses it: one ROUTER per loop (router.h), one DEALER per peer (dealer.h), header frame and optional
+// payload frame.
 //
 // Sockets belong to one thread each. Nothing here blocks but Poll::wait. What must not be lost is asked for again by
 // the protocol, so a send that cannot happen is a return value.
@@ -14,8 +15,6 @@
 #include <vector>
 #include <zmq.hpp>
 
-#include "common/net/address.h"
-#include "common/net/gate.h"
 #include "common/net/mailbox.h"
 #include "protocol/ids.h"
 
@@ -26,8 +25,9 @@ namespace ballast {
 inline constexpr std::int64_t kMaxRouterFrameBytes = 4 << 20;
 inline constexpr std::int64_t kMaxDealerFrameBytes = 32 << 20;
 
-// Sockets of one context at most. A worker of 64 shards with 16 lanes each has 1,025.
-inline constexpr int kMaxSockets = 4096;
+// Sockets of one context at most. A worker of 64 shards with 16 lanes each has 1,025 connections, each with the two by
+// which ZeroMQ tells how it fares; and those that replace others while these are still closing.
+inline constexpr int kMaxSockets = 8192;
 
 // A context that takes so many.
 zmq::context_t make_context();
@@ -42,9 +42,12 @@ class Frame {
   }
   [[nodiscard]] std::byte* data() { return static_cast<std::byte*>(message_.data()); }
   [[nodiscard]] std::size_t size() const { return message_.size(); }
+  // The public key of whoever sent it, as long as the frame is there; empty where there are no keys.
+  [[nodiscard]] std::string_view key() const;
 
  private:
-  zmq::message_t message_;
+  // What reads properties takes no message that is const.
+  mutable zmq::message_t message_;
 };
 
 // The transport has let go of borrowed bytes.
@@ -97,67 +100,26 @@ class Socket {
 
  protected:
   Socket(zmq::context_t& context, zmq::socket_type type, const SocketOptions& options);
+  // Another socket of the same kind, of which nothing is known to anybody, in place of this one, which is closed.
+  void renew();
+  [[nodiscard]] zmq::context_t& context() { return context_; }
+  [[nodiscard]] const SocketOptions& options() const { return options_; }
 
  private:
+  zmq::socket_t make();
   bool send_frames(std::string_view peer, std::span<const std::byte> header, zmq::message_t* payload);
 
+  zmq::context_t& context_;
+  zmq::socket_type type_;
+  SocketOptions options_;
   zmq::socket_t socket_;
   bool is_router_;
-};
-
-class Router : public Socket {
- public:
-  explicit Router(zmq::context_t& context, const SocketOptions& options = {});
-  // Binds tcp://HOST:PORT (PORT * takes a free one) or ipc://PATH, and returns the address with the port filled in. A
-  // socket file that a dead process left behind is replaced, one that a live process listens on is not. Throws
-  // std::runtime_error with the address, the reason and the remedy.
-  std::string bind(const std::string& address);
-  // The way in, once it is bound; null if ZeroMQ does not tell which socket listens.
-  [[nodiscard]] const std::shared_ptr<Gate>& gate() const { return gate_; }
-  void close();
-
- private:
-  zmq::context_t& context_;
-  std::shared_ptr<Gate> gate_;
-};
-
-class Dealer : public Socket {
- public:
-  Dealer(zmq::context_t& context, std::string_view routing_id, const SocketOptions& options = {});
-  ~Dealer();
-  Dealer(const Dealer&) = delete;
-  Dealer& operator=(const Dealer&) = delete;
-
-  // Connects now or whenever the peer is there, and reconnects by itself. A host that is a name is looked up by tick(),
-  // at first and again when the peer is gone or silent: it may have come back under another address
-  // (common/net/dial.h). What was sent to the earlier one and has not arrived is lost.
-  void connect(const std::string& address);
-  // Before connect(): from then on is_connected() can be asked.
-  void watch();
-  // A few times a second. Never waits for the resolver.
-  void tick(Micros now);
-  // Whether one that speaks ZeroMQ is there. It need not have said anything.
-  bool is_connected();
-  std::optional<Received> receive();
-  void close();
-
- private:
-  struct Named;
-
-  void connect_to(const std::string& address);
-  void redial(const std::string& before);
-  void take_events();
-  void unwatch();
-
-  zmq::context_t& context_;
-  std::unique_ptr<zmq::socket_t> events_;
-  bool connected_ = false;
-  std::unique_ptr<Named> named_;  // null: its address is a number, or a path
 };
 
 // Waits on sockets and file descriptors.
 class Poll {
  public:
+  // Whatever socket of ZeroMQ's that is at each wait.
   void add(Socket& socket);
   void add(int fd);
   // Whether anything is ready before the time is over. Interruptions by signals count as nothing.
@@ -167,6 +129,7 @@ class Poll {
 
  private:
   std::vector<zmq::pollitem_t> items_;
+  std::vector<Socket*> sockets_;  // of each item; null: it is a descriptor
 };
 
 }  // namespace ballast

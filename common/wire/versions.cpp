@@ -90,23 +90,4 @@ std::optional<std::string> Conversation::news() {
   return "protocol version " + std::to_string(heard_) + ", and is spoken to in it";
 }
 
-bool PeerVersions::heard(const std::string& peer, std::uint32_t version) {
-  if (!is_spoken(version)) {
-    return false;
-  }
-  if (version == kProtocolVersion) {
-    older_.erase(peer);
-    return false;
-  }
-  if (older_.size() >= kMost && !older_.contains(peer)) {
-    older_.clear();
-  }
-  return std::exchange(older_[peer], version) != version;
-}
-
-std::uint32_t PeerVersions::of(const std::string& peer) const {
-  const auto known = older_.find(peer);
-  return known == older_.end() ? kProtocolVersion : known->second;
-}
-
 }  // namespace ballast

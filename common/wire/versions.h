@@ -1,11 +1,9 @@
 // Which versions of the protocol this process speaks, and in which of them it speaks to whom. docs/versions.md.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <unordered_map>
 
 namespace ballast {
 
@@ -55,20 +53,6 @@ class Conversation {
   std::uint64_t sent_ = 0;   // in the newest version, since the conversation began
   std::uint64_t stray_ = 0;  // refusals still to come of what was sent in it
   std::optional<std::string> hopeless_;
-};
-
-// The end that is connected to answers each peer in the version in which it last spoke. One thread.
-class PeerVersions {
- public:
-  // Anybody may name a peer. Whoever is forgotten is spoken to in the newest version until it speaks again.
-  static constexpr std::size_t kMost = 65536;
-
-  // `version` 0: it could not be told. True if that is news: it speaks an older version than the newest.
-  bool heard(const std::string& peer, std::uint32_t version);
-  [[nodiscard]] std::uint32_t of(const std::string& peer) const;
-
- private:
-  std::unordered_map<std::string, std::uint32_t> older_;  // who does not speak the newest
 };
 
 }  // namespace ballast

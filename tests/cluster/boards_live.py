@@ -12,6 +12,7 @@ ITEMS = "items"
 HAS = {SYNC: frozenset({"rounds", "evaluation", "metrics", "copies"}),
        ITEMS: frozenset({"items", "evaluation", "metrics", "journal"})}
 STRAGGLER = "worker-2"
+SNAPSHOTS_APART = 8  # steps, of some 300 ms
 WIDE = 15  # seconds from point to point where an event is to be seen: a scrape that fails does not hide it
 LATE = {"BALLAST_DELAY": f"{STRAGGLER}:150,*:15"}
 # So that its slots are not given to others: it is to be seen how late it is.
@@ -27,7 +28,7 @@ class Boards(harness.ClusterCase):
         options = ["--workers", "3", "--shards", "2", "--metrics"]
         text = jobs.glyphs(steps=100000, slots=6, job=SYNC)
         self.runs = {SYNC: self.start(self.job(text, "rounds.yaml"), name=SYNC, options=options, environment=LATE, overrides={
-            **ALL_ALIKE, "durability.every_steps": 5, "durability.copy_to": self.folder / "copies"})}
+            **ALL_ALIKE, "durability.every_steps": SNAPSHOTS_APART, "durability.copy_to": self.folder / "copies"})}
         text = jobs.glyphs(steps=100000, slots=6, job=ITEMS, training="mode: ssp\n  staleness: {bound: 4}\n  " + jobs.MOMENTUM)
         self.runs[ITEMS] = self.start(self.job(text, "items.yaml"), name=ITEMS, options=options, environment=LATE, overrides={
             "durability.mode": "journal", "durability.every_steps": 20, "data.validation_examples": 60})
@@ -67,9 +68,11 @@ class Boards(harness.ClusterCase):
         part = self.greatest("Part of a step", SYNC)
         self.assertGreater(part[STRAGGLER], shown.panel_of("Part of a step").warning)
         self.wait_to_see("Distance to the foremost worker", ITEMS, STRAGGLER)
+        # In the midst of two snapshots: at the very step of one there is nothing to be trained again.
+        self.runs[SYNC].wait_for_step(SNAPSHOTS_APART * (self.runs[SYNC].status()["step"] // SNAPSHOTS_APART + 1) + 3)
         for run in self.runs.values():
-            self.assertIsNotNone(run.kill("worker", 0))
             self.assertIsNotNone(run.kill("server", 1))
+            self.assertIsNotNone(run.kill("worker", 0))
         for title in ("Rollbacks", "Steps trained again", "Given up"):
             self.wait_to_see(title, SYNC)
         self.wait_to_see("Shards that came back", ITEMS)

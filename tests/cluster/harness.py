@@ -91,9 +91,9 @@ def ballast(*words, **options):
     return call(BALLAST, *words, **options)
 
 
-def status_of(lead):
-    """The lead's status; None when it cannot be asked any more, or not yet."""
-    answer = ballast("status", "--json", lead)
+def status_of(lead, keys=()):
+    """The lead's status; None when it cannot be asked any more, or not yet. `keys`: the option that names an operator's."""
+    answer = ballast("status", "--json", lead, *keys)
     return json.loads(answer.stdout) if answer.returncode == 0 else None
 
 
@@ -199,7 +199,12 @@ class Run:
         """The lead's status; None when it cannot be asked any more, or not yet."""
         if not (self.folder / "lead.address").exists():
             return None
-        return status_of(self.lead())
+        return status_of(self.lead(), self.keys("operator"))
+
+    def keys(self, whose):
+        """The option by which a process shows keys that the run has made for itself; none over ipc."""
+        file = self.folder / "keys" / f"{whose}.key"
+        return ("--keys", file) if file.exists() else ()
 
     def wait_until(self, what, holds):
         """Waits until holds() gives something true, and returns that; fails if the run ends before."""
@@ -326,7 +331,7 @@ class ClusterCase(unittest.TestCase):
 
     def start_worker(self, run, name, lead=None, options=(), environment=None):
         """A worker of our own in a run's cluster, or for another lead."""
-        process = self.start_process(WORKER, "--lead", lead or run.lead(), "--name", name, *options,
+        process = self.start_process(WORKER, "--lead", lead or run.lead(), "--name", name, *run.keys("worker"), *options,
                                      out=run.folder / "logs" / f"{name}.log", env={**os.environ, **(environment or {})})
         run.seen_pids.add(process.pid)
         return process

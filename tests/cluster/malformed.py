@@ -12,7 +12,8 @@ class Malformed(harness.ClusterCase):
         run = self.start(job, options=["--workers", "2", "--shards", "2", "--lanes", "2", "--hold-start"],
                          overrides={"cluster.transport": transport})
         run.wait_for_step(1)
-        answer = subprocess.run([harness.MALFORMED, run.lead()], capture_output=True, text=True,
+        keys = [run.folder / "keys"] if transport == "tcp" else []
+        answer = subprocess.run([harness.MALFORMED, run.lead(), *keys], capture_output=True, text=True,
                                 timeout=harness.PATIENCE, check=False)
         if answer.returncode != 0:
             run.fail(f"{answer.stdout}\n{answer.stderr}")

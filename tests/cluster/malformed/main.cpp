@@ -1,4 +1,4 @@
-// ballast-malformed LEAD: sends a running cluster everything that is no message of its job, and checks that each is
+// ballast-malformed LEAD [KEYS]: sends a running cluster everything that is no message of its job, and checks that each is
 // refused with words that name what is wrong. Exit code 0: all was as expected. The job must not notice.
 
 #include <cstdio>
@@ -61,9 +61,12 @@ bool run(const std::string& lead) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 2) {
-    std::fputs("usage: ballast-malformed LEAD\n", stderr);
+  if (argc < 2 || argc > 3) {
+    std::fputs("usage: ballast-malformed LEAD [KEYS], a folder\n", stderr);
     return 2;
+  }
+  if (argc == 3) {
+    Probe::use_keys(argv[2]);
   }
   try {
     return run(argv[1]) ? 0 : 1;

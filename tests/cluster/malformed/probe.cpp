@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "common/keys/client_keys.h"
 #include "common/wire/wire.h"
 
 namespace ballast::malformed {
@@ -37,7 +38,18 @@ Probe::Probe(zmq::context_t& context, const std::string& address, const std::str
   }
   monitor_.set(zmq::sockopt::linger, 0);
   monitor_.connect(monitored);
+  if (!keys_.empty()) {
+    show_key(routing_id.empty() ? 'w' : routing_id.front());
+  }
   socket_.connect(address);
+}
+
+void Probe::show_key(char kind) {
+  ClientKeys keys(keys_ / (kind == 's' ? "server.key" : kind == 'c' ? "operator.key" : "worker.key"));
+  const auto handshake = keys.handshake(0);
+  socket_.set(zmq::sockopt::curve_serverkey, handshake.server_key);
+  socket_.set(zmq::sockopt::curve_publickey, handshake.own.public_key);
+  socket_.set(zmq::sockopt::curve_secretkey, handshake.own.secret_key);
 }
 
 void Probe::send(const Frames& frames) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,6 +22,9 @@ Bytes encoded(const Message& message);
 // One connection. One thread.
 class Probe {
  public:
+  // From then on each has the keys in this folder that its routing id stands for: of a worker, a server, an operator.
+  static void use_keys(const std::filesystem::path& folder) { keys_ = folder; }
+
   Probe(zmq::context_t& context, const std::string& address, const std::string& routing_id);
 
   void send(const Frames& frames);
@@ -44,7 +48,9 @@ class Probe {
   static constexpr int kPatienceMs = 20'000;
 
   std::optional<Message> next();
+  void show_key(char kind);
 
+  static inline std::filesystem::path keys_;  // empty: there are none
   zmq::socket_t socket_;
   zmq::socket_t monitor_;
 };

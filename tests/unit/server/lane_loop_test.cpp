@@ -46,7 +46,7 @@ TEST_CASE("a lane ends its turn after so many bytes, whatever more has come") {
   Router lead(context);
   auto storage = std::make_unique<ShardStorage>(store, nullptr, room, 1, 1);
   const LaneLoop::Addresses at{addresses.make("tcp"), "", lead.bind(addresses.make("ipc"))};
-  LaneLoop lane(context, job, config_of(job), at,
+  LaneLoop lane(context, ServerKeys(), job, config_of(job), at,
                 {*storage, nullptr, nullptr, nullptr, false, [] { return std::string(); }}, &metrics);
 
   // All of them wait at the lane before its first turn, and so does what ends it: a turn looks for that last.

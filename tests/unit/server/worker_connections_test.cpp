@@ -12,6 +12,7 @@ namespace ballast {
 namespace {
 
 constexpr SessionId kSession = 7;
+const ServerKeys kNoKeys;
 
 void say(Dealer& socket, Version version, std::uint32_t protocol = kProtocolVersion) {
   Encoder encoder;
@@ -77,13 +78,13 @@ Decoded next_refusal(WorkerConnections& connections, Dealer& socket) {
 TEST_CASE("a socket that a session has replaced takes nothing over from the next one, however late it comes") {
   Addresses addresses;
   zmq::context_t context = make_context();
-  WorkerConnections connections(context, 0, addresses.make("ipc"), "");
-  Dealer newer(context, session_routing_id(kSession, 2));
+  WorkerConnections connections(context, 0, addresses.make("ipc"), "", kNoKeys);
+  Dealer newer(context, routing_id_of(session_routing_id(kSession), 2));
   newer.connect(connections.address());
   say(newer, 1);
   CHECK(next_version(connections) == 1);
   {
-    Dealer older(context, session_routing_id(kSession, 1));
+    Dealer older(context, routing_id_of(session_routing_id(kSession), 1));
     older.connect(connections.address());
     say(older, 2);
     CHECK(next_version(connections) == 2);
@@ -102,8 +103,8 @@ TEST_CASE("a session is answered in the version in which its newest connection l
   constexpr auto kPrevious = kProtocolVersion - 1;
   Addresses addresses;
   zmq::context_t context = make_context();
-  WorkerConnections connections(context, 0, addresses.make("ipc"), "");
-  Dealer socket(context, session_routing_id(kSession, 2));
+  WorkerConnections connections(context, 0, addresses.make("ipc"), "", kNoKeys);
+  Dealer socket(context, routing_id_of(session_routing_id(kSession), 2));
   socket.connect(connections.address());
   for (const auto protocol : {kPrevious, kProtocolVersion, kPrevious}) {
     say(socket, 1, protocol);
@@ -111,7 +112,7 @@ TEST_CASE("a session is answered in the version in which its newest connection l
     CHECK(is_answered(connections, socket, protocol));
   }
   {
-    Dealer older(context, session_routing_id(kSession, 1));
+    Dealer older(context, routing_id_of(session_routing_id(kSession), 1));
     older.connect(connections.address());
     say(older, 2, kProtocolVersion);
     CHECK(next_version(connections) == 2);

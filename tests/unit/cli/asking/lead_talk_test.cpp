@@ -17,7 +17,7 @@ constexpr LeadTalk::Moment kBegin{std::chrono::hours{1}};
 struct LeadTalkFixture {
   explicit LeadTalkFixture(bool was_paused = false) : talk(was_paused) {
     at_lead.add(lead);
-    talk.connect(lead.bind(addresses.make("tcp")), at_talk, kBegin);
+    talk.connect(lead.bind(addresses.make("tcp")), nullptr, at_talk, kBegin);
   }
   ~LeadTalkFixture() { lead.close(); }
 

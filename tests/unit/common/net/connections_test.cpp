@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "common/net/peer.h"
 #include "tests/unit/common/net/net_test.h"
 
 namespace ballast {
@@ -30,16 +31,52 @@ TEST_CASE("the system's buffers are the kernel's to tune, unless a size is given
   CHECK(given.raw().get(zmq::sockopt::rcvbuf) == 65536);
 }
 
-TEST_CASE("a worker may start before its server") {
+// As a loop does: says again what has no answer, and lets the socket look after its connection.
+Received hear_again_and_again(Router& router, Dealer& dealer, const std::string& text) {
+  return std::move(*eventually([&] {
+    dealer.tick(monotonic_micros());
+    dealer.send("", bytes_of(text));
+    ::usleep(5000);
+    auto received = router.receive();
+    while (received && text_of(received->header) != text) {
+      received = router.receive();
+    }
+    return received;
+  }));
+}
+
+TEST_CASE("a worker may start before its server, whatever the transport") {
   Addresses addresses;
-  zmq::context_t context;
-  const auto address = addresses.make("ipc");
-  Dealer dealer(context, "w");
-  dealer.connect(address);
-  REQUIRE(dealer.send("", bytes_of("early")));
-  Router router(context);
-  router.bind(address);
-  CHECK(text_of(receive_from(router).header) == "early");
+  for (const std::string transport : kTransports) {
+    CAPTURE(transport);
+    zmq::context_t context;
+    std::string address = addresses.make(transport);
+    if (transport == "tcp") {  // a port that is free now
+      Router finder(context);
+      address = finder.bind(address);
+    }
+    Dealer dealer(context, session_routing_id(1));
+    dealer.connect(address);
+    const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(200);
+    while (std::chrono::steady_clock::now() < until) {
+      dealer.tick(monotonic_micros());
+      ::usleep(5000);
+    }
+    CHECK(dealer.connections() > 0);  // it has tried
+    Router router(context);
+    eventually([&] {
+      try {
+        return !router.bind(address).empty();
+      } catch (const std::runtime_error&) {
+        return false;
+      }
+    });
+    const auto heard = hear_again_and_again(router, dealer, "hello");
+    const auto from = parse_routing_id(heard.peer);
+    REQUIRE(from);
+    CHECK(from->first == session_routing_id(1));
+    CHECK(from->connection == dealer.connections());
+  }
 }
 
 TEST_CASE("a socket that is closed while its connection makes news stops no other one") {
@@ -50,7 +87,6 @@ TEST_CASE("a socket that is closed while its connection makes news stops no othe
   std::vector<std::unique_ptr<Dealer>> trying;
   for (int i = 0; i < kSockets; ++i) {
     auto& dealer = trying.emplace_back(std::make_unique<Dealer>(context, "w" + std::to_string(i)));
-    dealer->watch();
     dealer->connect(nobody);  // news every 20 ms: tried again
   }
   ::usleep(30'000);
@@ -64,13 +100,14 @@ TEST_CASE("a socket that is closed while its connection makes news stops no othe
   CHECK(receive_from(router).peer == "other");
 }
 
-TEST_CASE("after its server's restart a worker is heard and answered again by itself") {
+TEST_CASE("after its server's restart a worker is heard and answered again by itself, by another name") {
   Addresses addresses;
   for (const std::string transport : kTransports) {
     CAPTURE(transport);
     zmq::context_t worker_context;
-    Dealer dealer(worker_context, "w");
+    Dealer dealer(worker_context, session_routing_id(1));
     auto address = addresses.make(transport);
+    std::string name;
     for (int life = 0; life < 3; ++life) {
       CAPTURE(life);
       zmq::context_t context;
@@ -85,77 +122,64 @@ TEST_CASE("after its server's restart a worker is heard and answered again by it
       if (life == 0) {
         dealer.connect(address);
       }
-      // What was sent into a connection that was about to die is lost: the protocol asks again, as here.
-      const auto heard = eventually([&] {
-        dealer.send("", bytes_of("life " + std::to_string(life)));
-        ::usleep(5000);
-        auto received = router.receive();
-        while (received && text_of(received->header) != "life " + std::to_string(life)) {
-          received = router.receive();
-        }
-        return received;
-      });
-      CHECK(heard->peer == "w");
-      REQUIRE(router.send("w", bytes_of("answer " + std::to_string(life))));
+      const auto heard = hear_again_and_again(router, dealer, "life " + std::to_string(life));
+      CHECK(heard.peer != name);
+      name = heard.peer;
+      REQUIRE(router.send(name, bytes_of("answer " + std::to_string(life))));
       eventually([&] {
         const auto answer = dealer.receive();
         return answer && text_of(answer->header) == "answer " + std::to_string(life);
       });
+      CHECK(dealer.is_connected() == (dealer.tick(monotonic_micros()), true));
     }
   }
 }
 
-TEST_CASE("a worker that comes back by its old name takes the name over") {
-  Addresses addresses;
-  zmq::context_t context;
-  Router router(context);
-  const auto address = router.bind(addresses.make("tcp"));
-  zmq::context_t first_context;
-  Dealer first(first_context, "w");
-  first.connect(address);
-  REQUIRE(first.send("", bytes_of("first")));
-  CHECK(text_of(receive_from(router).header) == "first");
-
-  Dealer second(context, "w");  // while the first connection still stands
-  second.connect(address);
-  REQUIRE(second.send("", bytes_of("second")));
-  eventually([&] {
-    const auto received = router.receive();
-    return received && text_of(received->header) == "second";
-  });
-  REQUIRE(router.send("w", bytes_of("for the second")));
-  CHECK(text_of(receive_from(second).header) == "for the second");
-  CHECK_FALSE(first.receive());
-}
-
-TEST_CASE("who has lost its name to another connection, goes on sending and dies harms nobody") {
+TEST_CASE("who names himself as another who is connected takes nothing from him") {
   for (const auto* transport : kTransports) {
     Addresses addresses;
     zmq::context_t context;
     Router router(context);
     const auto address = router.bind(addresses.make(transport));
     zmq::context_t others;
-    const auto hear_all = [&](std::chrono::milliseconds span) {
-      for (const auto until = std::chrono::steady_clock::now() + span; std::chrono::steady_clock::now() < until;) {
-        router.receive();
-        ::usleep(1000);
-      }
-    };
-    Dealer second(others, "w");
+    Dealer first(others, "w");
+    first.connect(address);
+    REQUIRE(first.send("", bytes_of("first")));
+    CHECK(text_of(receive_from(router).header) == "first");
     {
-      Dealer first(others, "w", {0});
-      first.connect(address);
-      REQUIRE(first.send("", bytes_of("first")));
-      receive_from(router);
+      Dealer second(others, "w", {0});
       second.connect(address);
-      REQUIRE(second.send("", bytes_of("second")));
-      receive_from(router);
-      REQUIRE(first.send("", bytes_of("again")));
-      hear_all(std::chrono::milliseconds(200));
+      second.send("", bytes_of("second"));
+      ::usleep(300'000);
+      CHECK_FALSE(router.receive());
+      REQUIRE(router.send("w", bytes_of("for the first")));
+      CHECK(text_of(receive_from(first).header) == "for the first");
+      CHECK_FALSE(second.receive());
     }
-    hear_all(std::chrono::milliseconds(2'500));  // in which ZeroMQ's heartbeats, had it any, would be due
-    REQUIRE(router.send("w", bytes_of("for the second")));
-    CHECK(text_of(receive_from(second).header) == "for the second");
+    REQUIRE(first.send("", bytes_of("again")));
+    CHECK(text_of(receive_from(router).header) == "again");
+  }
+}
+
+TEST_CASE("who is connected is known, and known no more when it has gone") {
+  for (const std::string transport : kTransports) {
+    Addresses addresses;
+    zmq::context_t context;
+    Router router(context);
+    const auto address = router.bind(addresses.make(transport));
+    zmq::context_t others;
+    Dealer dealer(others, "w", {0});
+    dealer.connect(address);
+    REQUIRE(dealer.send("", bytes_of("hello")));
+    receive_from(router);
+    CHECK(router.callers().refusals().told.empty());
+    REQUIRE(router.callers().connections().size() == 1);
+    CHECK(router.callers().connections().begin()->second.find(transport == "tcp" ? "127.0.0.1:" : "this machine") == 0);
+    dealer.close();
+    eventually([&] {
+      router.callers().refusals();
+      return router.callers().connections().empty();
+    });
   }
 }
 

@@ -12,7 +12,9 @@
 #include <string>
 #include <vector>
 
-#include "common/net/socket.h"
+#include "common/net/clock.h"
+#include "common/net/dealer.h"
+#include "common/net/router.h"
 
 namespace ballast {
 

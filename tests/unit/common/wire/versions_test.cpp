@@ -224,30 +224,5 @@ TEST_CASE("a frame of a version that is not spoken, but no refusal, is no reason
   CHECK(talk.version() == kProtocolVersion);
 }
 
-TEST_CASE("peers are answered in the version in which they last spoke") {
-  PeerVersions peers;
-  CHECK(peers.of("a") == kProtocolVersion);
-  CHECK_FALSE(peers.heard("a", kProtocolVersion));
-  CHECK(peers.heard("a", kPrevious));
-  CHECK_FALSE(peers.heard("a", kPrevious));
-  CHECK(peers.of("a") == kPrevious);
-  CHECK(peers.of("b") == kProtocolVersion);
-  for (const auto unknown : {0U, kOldestProtocolVersion - 1, kProtocolVersion + 1}) {
-    CHECK_FALSE(peers.heard("a", unknown));
-    CHECK(peers.of("a") == kPrevious);
-  }
-  CHECK_FALSE(peers.heard("a", kProtocolVersion));
-  CHECK(peers.of("a") == kProtocolVersion);
-}
-
-TEST_CASE("no more peers are remembered than there is room for") {
-  PeerVersions peers;
-  for (std::size_t i = 0; i <= PeerVersions::kMost; ++i) {
-    peers.heard(std::to_string(i), kPrevious);
-  }
-  CHECK(peers.of("0") == kProtocolVersion);  // forgotten
-  CHECK(peers.of(std::to_string(PeerVersions::kMost)) == kPrevious);
-}
-
 }  // namespace
 }  // namespace ballast

@@ -1,0 +1,166 @@
+#include "common/keys/key_file.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <functional>
+#include <optional>
+#include <sstream>
+
+#include "common/command/usage_error.h"
+#include "common/text/text.h"
+
+namespace ballast {
+
+namespace {
+
+constexpr std::size_t kMostKeyFileBytes = 16 << 20;
+constexpr std::size_t kMostNameBytes = 128;
+constexpr const char* kMakeThem = "`ballast keygen` makes such files";
+
+struct KeyLine {
+  std::string word;
+  std::string key;
+  std::string name;
+};
+
+[[noreturn]] void refuse_line(const std::string& path, std::size_t number, const std::string& fault) {
+  throw UsageError(path + ": line " + std::to_string(number) + ": " + fault + "; " + kMakeThem);
+}
+
+std::optional<KeyLine> parse_key_line(const std::string& line, const std::string& path, std::size_t number) {
+  std::istringstream in(line);
+  KeyLine parsed;
+  if (!(in >> parsed.word) || parsed.word.front() == '#') {
+    return std::nullopt;
+  }
+  if (!(in >> parsed.key) || !is_key(parsed.key)) {
+    refuse_line(path, number, "behind the first word stands a key, which is 40 characters of Z85");
+  }
+  std::getline(in >> std::ws, parsed.name);
+  if (parsed.name.size() > kMostNameBytes || text_fault(parsed.name, TextKind::line)) {
+    refuse_line(path, number, "a name is a line of at most 128 bytes of text");
+  }
+  return parsed;
+}
+
+void each_key_line(std::string_view text, const std::string& path,
+                   const std::function<void(const KeyLine&, std::size_t number)>& take) {
+  std::istringstream in{std::string(text)};
+  std::size_t number = 0;
+  for (std::string line; std::getline(in, line);) {
+    if (const auto parsed = parse_key_line(line, path, ++number)) {
+      take(*parsed, number);
+    }
+  }
+}
+
+std::string read_key_file(const std::filesystem::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::string text;
+  if (in) {
+    std::ostringstream content;
+    content << in.rdbuf();
+    text = content.str();
+  }
+  if (!in) {
+    throw UsageError(path.string() + ": cannot be read (" + std::strerror(errno) + "); " + kMakeThem);
+  }
+  if (text.size() > kMostKeyFileBytes) {
+    throw UsageError(path.string() + ": is too long for a file of keys; " + kMakeThem);
+  }
+  return text;
+}
+
+}  // namespace
+
+OwnKeys parse_own_keys(std::string_view text, const std::string& path) {
+  OwnKeys keys;
+  each_key_line(text, path, [&](const KeyLine& line, std::size_t number) {
+    if (line.word == "server") {
+      keys.servers.push_back(line.key);
+      return;
+    }
+    if (line.word != "secret" && line.word != "public") {
+      refuse_line(path, number, "its first word is none of secret, public, server");
+    }
+    auto& key = line.word == "secret" ? keys.pair.secret_key : keys.pair.public_key;
+    if (!key.empty()) {
+      refuse_line(path, number, "there is a second " + line.word + " key");
+    }
+    key = line.key;
+  });
+  if (keys.pair.secret_key.empty()) {
+    throw UsageError(path + ": it has no line with a secret key; " + kMakeThem);
+  }
+  if (keys.servers.empty()) {
+    throw UsageError(path + ": it has no line with a server key, by which a server is recognised; " + kMakeThem);
+  }
+  const auto derived = public_key_of(keys.pair.secret_key);
+  if (!keys.pair.public_key.empty() && keys.pair.public_key != derived) {
+    throw UsageError(path + ": its public key does not belong to its secret key; " + kMakeThem);
+  }
+  keys.pair.public_key = derived;
+  return keys;
+}
+
+AllowedKeys parse_allowed_keys(std::string_view text, const std::string& path) {
+  AllowedKeys allowed;
+  each_key_line(text, path, [&](const KeyLine& line, std::size_t number) {
+    const auto* const found = std::find(kKeyRoleWords.begin(), kKeyRoleWords.end(), line.word);
+    if (found == kKeyRoleWords.end()) {
+      refuse_line(path, number, "its first word is none of worker, shard, operator");
+    }
+    const auto role = static_cast<KeyRole>(found - kKeyRoleWords.begin());
+    if (!allowed.emplace(line.key, AllowedKey{role, line.name}).second) {
+      refuse_line(path, number, "the same key stands there a second time: who has it would have two roles or names");
+    }
+  });
+  return allowed;
+}
+
+OwnKeys load_own_keys(const std::filesystem::path& path) { return parse_own_keys(read_key_file(path), path.string()); }
+
+AllowedKeys load_allowed_keys(const std::filesystem::path& path) {
+  return parse_allowed_keys(read_key_file(path), path.string());
+}
+
+std::string why_not_private(const std::filesystem::path& path) {
+  struct stat found {};
+  if (::stat(path.c_str(), &found) != 0 || (found.st_mode & S_IROTH) == 0) {
+    return {};
+  }
+  return path.string() + " holds a secret key, and every user of this machine may read it: chmod o= " + path.string();
+}
+
+std::string text_of(const OwnKeys& keys, std::string_view remark) {
+  std::string text =
+      "# " + std::string(remark) + "\npublic " + keys.pair.public_key + "\nsecret " + keys.pair.secret_key + '\n';
+  for (const auto& server : keys.servers) {
+    text.append("server ").append(server).append("\n");
+  }
+  return text;
+}
+
+std::string line_of(KeyRole role, const std::string& public_key, const std::string& name) {
+  return std::string(word_of(role)).append(" ").append(public_key).append(" ").append(name).append("\n");
+}
+
+bool FileChange::seen() {
+  struct stat found {};
+  std::array<std::uint64_t, 5> now{};
+  if (::stat(path_.c_str(), &found) == 0) {
+    now = {found.st_dev, found.st_ino, static_cast<std::uint64_t>(found.st_size),
+           static_cast<std::uint64_t>(found.st_mtim.tv_sec) + 1, static_cast<std::uint64_t>(found.st_mtim.tv_nsec)};
+  }
+  if (now == last_) {
+    return false;
+  }
+  last_ = now;
+  return true;
+}
+
+}  // namespace ballast

@@ -1,0 +1,61 @@
+#include "common/net/router.h"
+
+#include <cerrno>
+#include <stdexcept>
+
+#include "common/net/address.h"
+#include "common/net/address_fault.h"
+#include "common/text/endpoint.h"
+
+namespace ballast {
+
+namespace {
+
+// A peer that is not encrypted is not told apart by ZeroMQ's authentication, which asks for those of this domain.
+constexpr const char* kDomain = "ballast";
+
+}  // namespace
+
+// A name that another connection has is not taken over (ROUTER_HANDOVER): ZeroMQ would do so before anybody sees whose
+// key that is. So whoever comes back has another name (dealer.h).
+Router::Router(zmq::context_t& context, const SocketOptions& options, const std::string& secret_key)
+    : Socket(context, zmq::socket_type::router, options) {
+  raw().set(zmq::sockopt::router_mandatory, 1);
+  if (!secret_key.empty()) {
+    raw().set(zmq::sockopt::curve_server, 1);
+    raw().set(zmq::sockopt::curve_secretkey, secret_key);
+    raw().set(zmq::sockopt::zap_domain, kDomain);
+  }
+}
+
+Router::~Router() { callers_.reset(); }
+
+std::string Router::bind(const std::string& address) {
+  // ZeroMQ takes a port's last 16 bits.
+  if (const auto fault = bind_fault(address); is_tcp(address) && !fault.empty()) {
+    throw std::runtime_error("cannot bind: " + fault);
+  }
+  if (const auto why = why_ipc_not_bindable(address); !why.empty()) {
+    throw std::runtime_error("cannot bind " + address + ": " + why);
+  }
+  callers_ = std::make_unique<Callers>(context(), raw());
+  try {
+    raw().set(zmq::sockopt::ipv6, address.find('[') != std::string::npos);
+    raw().bind(address);
+  } catch (const zmq::error_t& error) {
+    callers_.reset();
+    throw std::runtime_error("cannot bind " + address + ": " + why_not_taken(error));
+  }
+  if (const auto descriptor = callers_->listening()) {
+    gate_ = std::make_shared<Gate>(*descriptor);
+  }
+  return raw().get(zmq::sockopt::last_endpoint);
+}
+
+void Router::close() {
+  gate_.reset();
+  callers_.reset();
+  Socket::close();
+}
+
+}  // namespace ballast

@@ -1,0 +1,122 @@
+#include "server/authenticator.h"
+
+#include <array>
+#include <chrono>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/command/usage_error.h"
+#include "common/log/log.h"
+#include "common/net/frames.h"
+
+namespace ballast {
+
+namespace {
+
+constexpr const char* kZapAddress = "inproc://zeromq.zap.01";
+constexpr std::chrono::milliseconds kLookEvery{250};
+constexpr std::size_t kPublicKeyBytes = 32;
+
+// A request: version, id, domain, address, identity, mechanism and, of CURVE, the public key.
+struct ZapRequest {
+  std::string id;
+  std::string address;
+  std::string key;  // empty: there is none
+};
+
+std::optional<ZapRequest> next_request(zmq::socket_t& socket) {
+  std::vector<std::string> frames;
+  zmq::message_t frame;
+  if (!receive_frame(socket, frame)) {
+    return std::nullopt;
+  }
+  frames.push_back(frame.to_string());
+  while (frame.more() && receive_frame(socket, frame)) {
+    frames.push_back(frame.to_string());
+  }
+  ZapRequest request;
+  if (frames.size() > 3) {
+    request.id = frames[1];
+    request.address = frames[3];
+  }
+  if (frames.size() == 7 && frames[5] == "CURVE" && frames[6].size() == kPublicKeyBytes) {
+    std::array<char, 41> text{};
+    zmq_z85_encode(text.data(), reinterpret_cast<const std::uint8_t*>(frames[6].data()), kPublicKeyBytes);
+    request.key = text.data();
+  }
+  return request;
+}
+
+void reply(zmq::socket_t& socket, const ZapRequest& request, bool is_let_in) {
+  const std::array<std::string, 6> frames = {
+      "1.0", request.id, is_let_in ? "200" : "400", is_let_in ? "" : "not allowed", is_let_in ? request.key : "", ""};
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    zmq::message_t frame(frames[i].data(), frames[i].size());
+    send_frame(socket, frame, i + 1 < frames.size());
+  }
+}
+
+}  // namespace
+
+Authenticator::Authenticator(zmq::context_t& context, std::filesystem::path allowed_keys)
+    : path_(std::move(allowed_keys)), change_(path_), requests_(context, ZMQ_REP) {
+  change_.seen();
+  allowed_ = std::make_shared<const AllowedKeys>(load_allowed_keys(path_));
+  requests_.set(zmq::sockopt::linger, 0);
+  requests_.bind(kZapAddress);
+  thread_ = std::thread([this] { work(); });
+}
+
+Authenticator::~Authenticator() {
+  is_ending_ = true;
+  ending_.signal();
+  thread_.join();
+}
+
+std::shared_ptr<const AllowedKeys> Authenticator::allowed() const {
+  const std::scoped_lock lock(mutex_);
+  return allowed_;
+}
+
+void Authenticator::work() {
+  std::array<zmq::pollitem_t, 2> items = {
+      {{requests_.handle(), 0, ZMQ_POLLIN, 0}, {nullptr, ending_.fd(), ZMQ_POLLIN, 0}}};
+  while (!is_ending_) {
+    zmq_poll(items.data(), items.size(), kLookEvery.count());
+    answer();
+    look();
+    tell_held_lines();
+  }
+}
+
+void Authenticator::answer() {
+  while (const auto request = next_request(requests_)) {
+    const auto known = allowed();
+    const bool is_let_in = known->contains(request->key);
+    if (!is_let_in) {
+      log_warn("a key that is not allowed ({}): {} from {}", path_.string(),
+               request->key.empty() ? "none at all" : request->key, request->address);
+    }
+    reply(requests_, *request, is_let_in);
+  }
+}
+
+void Authenticator::look() {
+  if (!change_.seen()) {
+    return;
+  }
+  try {
+    auto changed = std::make_shared<const AllowedKeys>(load_allowed_keys(path_));
+    log_info("the allowed keys in {} are read anew: {}", path_.string(), changed->size());
+    const std::scoped_lock lock(mutex_);
+    allowed_ = std::move(changed);
+  } catch (const UsageError& error) {
+    log_error("allowed keys stay as they were: {}", error.what());
+    return;
+  }
+  edition_.fetch_add(1, std::memory_order_release);
+}
+
+}  // namespace ballast

@@ -1,0 +1,50 @@
+// Whose keys are let in, said to ZeroMQ (ZAP, RFC 27 of ZeroMQ) and to whoever takes messages.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <zmq.hpp>
+
+#include "common/keys/key_file.h"
+#include "common/net/wakeup.h"
+
+namespace ballast {
+
+// Answers every handshake of one context on a thread of its own, by a file of allowed keys that is read anew within a
+// second of its change; if it cannot be read any more, what it said last holds, and that is logged. A message of a
+// socket that has keys bears the public key of its sender (Frame::key). Thread-safe.
+class Authenticator {
+ public:
+  // Before any socket of the context is bound. Throws UsageError if the file cannot be read.
+  Authenticator(zmq::context_t& context, std::filesystem::path allowed_keys);
+  // After all of them have been closed, before the context is.
+  ~Authenticator();
+  Authenticator(const Authenticator&) = delete;
+  Authenticator& operator=(const Authenticator&) = delete;
+
+  // Who is allowed now.
+  [[nodiscard]] std::shared_ptr<const AllowedKeys> allowed() const;
+  // Counts the changes of that; cheap.
+  [[nodiscard]] std::uint64_t edition() const { return edition_.load(std::memory_order_acquire); }
+
+ private:
+  void work();
+  void answer();
+  void look();
+
+  const std::filesystem::path path_;
+  FileChange change_;
+  mutable std::mutex mutex_;
+  std::shared_ptr<const AllowedKeys> allowed_;
+  std::atomic<std::uint64_t> edition_ = 0;
+  zmq::socket_t requests_;
+  Wakeup ending_;
+  std::atomic<bool> is_ending_ = false;
+  std::thread thread_;  // last: it uses what is above
+};
+
+}  // namespace ballast

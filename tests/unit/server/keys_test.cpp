@@ -1,0 +1,312 @@
+// Who is let in, and what a key that is let in is good for.
+#include <doctest/doctest.h>
+
+#include <fstream>
+#include <map>
+#include <memory>
+
+#include "common/net/peer.h"
+#include "server/known_peers.h"
+#include "server/server_keys.h"
+#include "server/worker_connections.h"
+#include "tests/unit/common/net/net_test.h"
+#include "tests/unit/temporary_folder.h"
+
+namespace ballast {
+namespace {
+
+void replace_file(const std::filesystem::path& path, const std::string& text) {
+  std::ofstream(path.string() + ".new") << text;
+  std::filesystem::rename(path.string() + ".new", path);
+}
+
+// A folder of keys, as servers have them.
+class KeyFolder {
+ public:
+  KeyFolder() {
+    allowed_ = line_of(KeyRole::shard, server_.public_key, "server");
+    replace_file(path() / kServerKeyFile, text_of({server_, {server_.public_key}}, "servers"));
+    write();
+  }
+  [[nodiscard]] const std::filesystem::path& path() const { return folder_.path(); }
+  [[nodiscard]] const KeyPair& server() const { return server_; }
+
+  // The keys of a process, which know the server by this key.
+  std::unique_ptr<ClientKeys> make(const std::string& name, const std::string& server_key) {
+    const auto pair = make_key_pair();
+    pairs_[name] = pair;
+    replace_file(path() / name, text_of({pair, {server_key}}, name));
+    return std::make_unique<ClientKeys>(path() / name);
+  }
+  std::unique_ptr<ClientKeys> allow(KeyRole role, const std::string& name) {
+    auto keys = make(name, server_.public_key);
+    lines_[name] = line_of(role, pairs_[name].public_key, name);
+    write();
+    return keys;
+  }
+  void revoke(const std::string& name) {
+    lines_.erase(name);
+    write();
+  }
+  const std::string& public_key(const std::string& name) { return pairs_[name].public_key; }
+
+ private:
+  void write() {
+    auto text = allowed_;
+    for (const auto& [name, line] : lines_) {
+      text += line;
+    }
+    replace_file(path() / kAllowedKeysFile, text);
+  }
+
+  TemporaryFolder folder_;
+  KeyPair server_ = make_key_pair();
+  std::string allowed_;
+  std::map<std::string, KeyPair> pairs_;
+  std::map<std::string, std::string> lines_;
+};
+
+PeerConnection from(const std::string& id) { return parse_routing_id(id).value(); }
+
+TEST_CASE("without keys everybody is who he says, and is reached by his newest connection in his version") {
+  constexpr auto kPrevious = kProtocolVersion - 1;
+  KnownPeers peers(nullptr);
+  const auto first = session_routing_id(7);
+  CHECK(peers.reached_by(first) == first);
+  CHECK(peers.version_of(first) == kProtocolVersion);
+  CHECK(peers.heard(from(routing_id_of(first, 2)), "").empty());
+  CHECK_FALSE(peers.speaks(from(routing_id_of(first, 2)), kProtocolVersion));
+  CHECK(peers.speaks(from(routing_id_of(first, 2)), kPrevious));
+  CHECK_FALSE(peers.speaks(from(routing_id_of(first, 2)), kPrevious));
+  CHECK(peers.heard(from(routing_id_of(first, 1)), "").empty());  // late
+  CHECK_FALSE(peers.speaks(from(routing_id_of(first, 1)), kProtocolVersion));
+  CHECK(peers.reached_by(first) == routing_id_of(first, 2));
+  CHECK(peers.version_of(first) == kPrevious);
+  for (const auto unknown : {0U, kOldestProtocolVersion - 1, kProtocolVersion + 1}) {
+    CHECK_FALSE(peers.speaks(from(routing_id_of(first, 2)), unknown));
+    CHECK(peers.version_of(first) == kPrevious);
+  }
+  CHECK(peers.heard(from(routing_id_of(first, 3)), "").empty());
+  CHECK(peers.reached_by(first) == routing_id_of(first, 3));
+  CHECK(peers.version_of(first) == kProtocolVersion);
+}
+
+TEST_CASE("a key speaks for its role alone, and for nobody that another has named first") {
+  KeyFolder folder;
+  for (const std::string name : {"one", "two"}) {
+    folder.allow(KeyRole::worker, name);
+  }
+  folder.allow(KeyRole::command, "boss");
+  zmq::context_t context;
+  const Authenticator authenticator(context, folder.path() / kAllowedKeysFile);
+  KnownPeers peers(&authenticator);
+  const auto said = [&](const std::string& id, const std::string& name) {
+    return peers.heard(from(id), name == "server" ? folder.server().public_key : folder.public_key(name));
+  };
+  const auto lane = lane_routing_id({1, 0}, 5);
+  CHECK(said(session_routing_id(7), "one").empty());
+  CHECK(said(session_routing_id(8), "two").empty());
+  CHECK(said(lane, "server").empty());
+  CHECK(said(client_routing_id(9), "boss").empty());
+  const auto is_refused = [&](const std::string& why, const std::string& part) {
+    CAPTURE(why);
+    CHECK(why.find(part) != std::string::npos);
+  };
+  is_refused(said(session_routing_id(7), "two"), "session 7 has another key");
+  is_refused(said(routing_id_of(session_routing_id(7), 4), "two"), "session 7 has another key");
+  CHECK(peers.reached_by(session_routing_id(7)) == session_routing_id(7));
+  is_refused(said(lane_routing_id({1, 0}, 6), "one"), "the key one is of role worker");
+  is_refused(said(client_routing_id(1), "one"), "needs one of role operator");
+  is_refused(said(client_routing_id(1), "server"), "the key server is of role shard");
+  is_refused(said(session_routing_id(3), "boss"), "the key boss is of role operator");
+  is_refused(peers.heard(from(session_routing_id(4)), make_key_pair().public_key), "no longer allowed");
+  is_refused(peers.heard(from(session_routing_id(4)), ""), "no longer allowed");
+}
+
+TEST_CASE("a key that is taken out of the file is refused from the next message on, and another one is let in") {
+  KeyFolder folder;
+  folder.allow(KeyRole::worker, "one");
+  zmq::context_t context;
+  const Authenticator authenticator(context, folder.path() / kAllowedKeysFile);
+  KnownPeers peers(&authenticator);
+  CHECK(peers.heard(from(session_routing_id(7)), folder.public_key("one")).empty());
+  folder.revoke("one");
+  eventually([&] { return authenticator.edition() == 1; });
+  CHECK(peers.heard(from(session_routing_id(7)), folder.public_key("one")).find("no longer allowed") !=
+        std::string::npos);
+  folder.allow(KeyRole::worker, "two");
+  eventually([&] { return authenticator.edition() == 2; });
+  CHECK(peers.heard(from(session_routing_id(8)), folder.public_key("two")).empty());
+  // What cannot be read changes nothing.
+  replace_file(folder.path() / kAllowedKeysFile, "nonsense");
+  ::usleep(700'000);
+  CHECK(authenticator.edition() == 2);
+  CHECK(peers.heard(from(session_routing_id(8)), folder.public_key("two")).empty());
+}
+
+TEST_CASE("who names peers without end makes only names of its own key be forgotten") {
+  KeyFolder folder;
+  for (const std::string name : {"one", "two"}) {
+    folder.allow(KeyRole::worker, name);
+  }
+  zmq::context_t context;
+  const Authenticator authenticator(context, folder.path() / kAllowedKeysFile);
+  KnownPeers peers(&authenticator);
+  const auto honest = routing_id_of(session_routing_id(1), 5);
+  CHECK(peers.heard(from(honest), folder.public_key("one")).empty());
+  for (SessionId session = 2; session < 2 * KnownPeers::kMost; ++session) {
+    peers.heard(from(session_routing_id(session)), folder.public_key("two"));
+  }
+  CHECK(peers.size() <= KnownPeers::kMost);
+  CHECK(peers.reached_by(session_routing_id(1)) == honest);
+  CHECK_FALSE(peers.heard(from(session_routing_id(1)), folder.public_key("two")).empty());
+}
+
+// ---- over sockets
+
+// What a lane hears and refuses.
+class KeptLane {
+ public:
+  KeptLane(KeyFolder& folder, const std::string& address)
+      : keys_(context_, folder.path()), connections_(context_, 0, address, "", keys_) {}
+  ~KeptLane() {
+    connections_.close();
+    keys_ = {};
+    context_.close();
+  }
+  KeptLane(const KeptLane&) = delete;
+  KeptLane& operator=(const KeptLane&) = delete;
+
+  [[nodiscard]] std::string address() const { return connections_.address(); }
+  // Whether a message comes through in the time; of one that does not, nothing is said.
+  bool hears(Dealer& dealer, std::chrono::milliseconds span = std::chrono::seconds(10)) {
+    Encoder encoder;
+    Turn turn;
+    const auto until = std::chrono::steady_clock::now() + span;
+    while (std::chrono::steady_clock::now() < until) {
+      dealer.tick(monotonic_micros());
+      dealer.send("", encoder.encode(LaneHello{}));
+      ::usleep(5000);
+      take_refusals();
+      while (const auto received = connections_.receive(turn)) {
+        if (std::holds_alternative<WorkerConnections::Incoming>(*received)) {
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+  std::map<RefusedHandshake, std::uint64_t>& refusals() {
+    take_refusals();
+    return refusals_;
+  }
+
+ private:
+  void take_refusals() {
+    const auto refusals = connections_.callers().refusals();
+    for (const auto& refusal : refusals.told) {
+      ++refusals_[refusal.reason];
+    }
+    for (std::size_t i = 0; i < refusals.more.size(); ++i) {
+      refusals_[static_cast<RefusedHandshake>(i)] += refusals.more[i];
+    }
+  }
+
+  zmq::context_t context_ = make_context();
+  ServerKeys keys_;
+  WorkerConnections connections_;
+  std::map<RefusedHandshake, std::uint64_t> refusals_;
+};
+
+constexpr std::chrono::milliseconds kBriefly{400};
+
+TEST_CASE("only who has an allowed key and knows the server's is let in, and others are counted by what they lack") {
+  for (const std::string transport : kTransports) {
+    CAPTURE(transport);
+    KeyFolder folder;
+    Addresses addresses;
+    const auto good = folder.allow(KeyRole::worker, "good");
+    const auto stranger = folder.make("stranger", folder.server().public_key);
+    const auto misled = folder.make("misled", make_key_pair().public_key);
+    KeptLane lane(folder, addresses.make(transport));
+    zmq::context_t others;
+    struct {
+      ClientKeys* keys;
+      RefusedHandshake reason;
+      std::string told;
+    } const cases[] = {{stranger.get(), RefusedHandshake::unknown_key, "does not allow the key"},
+                       {misled.get(), RefusedHandshake::other_server, "none of the server keys in"},
+                       {nullptr, RefusedHandshake::unencrypted, "(--keys)"}};
+    for (const auto& each : cases) {
+      CAPTURE(each.told);
+      Dealer dealer(others, session_routing_id(1), {0}, each.keys);
+      dealer.connect(lane.address());
+      CHECK_FALSE(lane.hears(dealer, kBriefly));
+      CHECK(lane.refusals()[each.reason] > 0);
+      CHECK(dealer.refusal().find(each.told) != std::string::npos);
+      CHECK_FALSE(dealer.is_connected());
+    }
+    Dealer dealer(others, session_routing_id(2), {0}, good.get());
+    dealer.connect(lane.address());
+    CHECK(lane.hears(dealer));
+    dealer.tick(monotonic_micros());
+    CHECK(dealer.is_connected());
+    CHECK(dealer.refusal().empty());
+  }
+}
+
+TEST_CASE("a revoked key's connection is heard no more, and a key that was added meanwhile is") {
+  for (const std::string transport : kTransports) {
+    KeyFolder folder;
+    Addresses addresses;
+    const auto old = folder.allow(KeyRole::worker, "old");
+    KeptLane lane(folder, addresses.make(transport));
+    zmq::context_t others;
+    Dealer dealer(others, session_routing_id(1), {0}, old.get());
+    dealer.connect(lane.address());
+    CHECK(lane.hears(dealer));
+    const auto added = folder.allow(KeyRole::worker, "added");
+    folder.revoke("old");
+    eventually([&] { return !lane.hears(dealer, std::chrono::milliseconds(50)); });
+    Dealer next(others, session_routing_id(2), {0}, added.get());
+    next.connect(lane.address());
+    CHECK(lane.hears(next));
+    CHECK_FALSE(lane.hears(dealer, kBriefly));
+  }
+}
+
+TEST_CASE("whoever knows a server's next key as well finds it when the server has changed to it") {
+  for (const std::string transport : kTransports) {
+    KeyFolder before;
+    KeyFolder after;
+    Addresses addresses;
+    before.allow(KeyRole::worker, "worker");
+    const auto path = before.path() / "worker";
+    auto keys = load_own_keys(path);
+    keys.servers.push_back(after.server().public_key);
+    replace_file(path, text_of(keys, "knows both"));
+    ClientKeys both(path);
+    zmq::context_t others;
+    Dealer dealer(others, session_routing_id(1), {0}, &both);
+    std::string address;
+    {
+      KeptLane lane(before, addresses.make(transport));
+      address = lane.address();
+      dealer.connect(address);
+      CHECK(lane.hears(dealer));
+    }
+    replace_file(after.path() / kAllowedKeysFile, line_of(KeyRole::worker, keys.pair.public_key, "worker"));
+    std::unique_ptr<KeptLane> lane;
+    eventually([&] {
+      try {
+        lane = std::make_unique<KeptLane>(after, address);
+      } catch (const std::runtime_error&) {  // the port is not free yet
+      }
+      return lane != nullptr;
+    });
+    CHECK(lane->hears(dealer));
+  }
+}
+
+}  // namespace
+}  // namespace ballast
