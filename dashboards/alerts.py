@@ -130,6 +130,12 @@ PROCESSES = (
           "{{ $labels.instance }} of {{ $labels.job }} gets messages that it refuses",
           "{{ $labels.instance }} refused {{ $value | humanize }} messages within 15 minutes: of a process of another release, or of "
           "something that is no Ballast."),
+    Alert("BallastHandshakesRefused", "warning",
+          # Not broken_off: a probe of the port makes those.
+          'sum by (job, instance, reason) (increase(ballast_refused_handshakes_total{reason!="broken_off"}[<15m>])) >= 20', "<0s>",
+          "{{ $labels.instance }} of {{ $labels.job }} lets somebody not in ({{ $labels.reason }})",
+          "{{ $labels.instance }} refused {{ $value | humanize }} connections within 15 minutes before they said anything: "
+          "{{ $labels.reason }}."),
 )
 
 JOB = (

@@ -181,6 +181,10 @@ def communication():
               (each_second("ballast_shard_messages_refused_total", "@lane", "instance"), "{{instance}}"),
               ("rate(ballast_lead_messages_refused_total{@job}[@])", "lead"),
               about="Messages that could not be read or were refused: another version, or another program."),
+        lines("Refused handshakes", EACH_SECOND,
+              ("sum by (instance, reason) (rate(ballast_refused_handshakes_total{@job}[@]))", "{{instance}} {{reason}}"),
+              about="Connections that were refused before they said anything, by reason: somebody without a key that is let in, "
+                    "or a probe of a port (broken_off)."),
     ))
     readers = Row("Slow readers", (
         lines("Replies that wait", NUMBER, ("sum by (instance) (ballast_shard_pending_replies{@lane})", "{{instance}}"),

@@ -51,7 +51,7 @@ std::string remark_of(KeyRole role, const std::string& name) {
 
 // Its line in the list of allowed keys.
 std::string write_keys(const fs::path& path, KeyRole role, const std::string& name, const OwnKeys& keys) {
-  write_key_file(path, text_of(keys, remark_of(role, name)));
+  write_key_file(path, format_keys(keys, remark_of(role, name)));
   return line_of(role, keys.pair.public_key, name);
 }
 
@@ -98,7 +98,8 @@ void change_servers(const fs::path& folder, const std::function<void(std::vector
     std::ifstream in(entry.path());
     std::string remark;
     std::getline(in, remark);
-    write_key_file(entry.path(), text_of(keys, remark.starts_with("# ") ? remark.substr(2) : "Ballast: keys. SECRET."));
+    write_key_file(entry.path(),
+                   format_keys(keys, remark.starts_with("# ") ? remark.substr(2) : "Ballast: keys. SECRET."));
   }
 }
 

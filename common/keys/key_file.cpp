@@ -136,7 +136,7 @@ std::string why_not_private(const std::filesystem::path& path) {
   return path.string() + " holds a secret key, and every user of this machine may read it: chmod o= " + path.string();
 }
 
-std::string text_of(const OwnKeys& keys, std::string_view remark) {
+std::string format_keys(const OwnKeys& keys, std::string_view remark) {
   std::string text =
       "# " + std::string(remark) + "\npublic " + keys.pair.public_key + "\nsecret " + keys.pair.secret_key + '\n';
   for (const auto& server : keys.servers) {

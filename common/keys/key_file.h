@@ -51,7 +51,7 @@ AllowedKeys load_allowed_keys(const std::filesystem::path& path);
 // What is wrong with who else may read a file of secrets, for a log; empty if nothing is.
 std::string why_not_private(const std::filesystem::path& path);
 
-std::string text_of(const OwnKeys& keys, std::string_view remark);
+std::string format_keys(const OwnKeys& keys, std::string_view remark);
 std::string line_of(KeyRole role, const std::string& public_key, const std::string& name);
 
 // Whether a file has been written anew, replaced, or hidden behind a link that leads elsewhere, as Kubernetes does.

@@ -45,6 +45,11 @@ def shard(name, index, more="", job="m"):
     return f'ballast_shard_{name}{{job="{job}",instance="shard-{index}"{more}}}'
 
 
+def handshakes(index, reason):
+    """Those that a lane of the shard has refused."""
+    return f'ballast_refused_handshakes_total{{job="m",instance="shard-{index}",loop="lane 0",reason="{reason}"}}'
+
+
 def by_worker(index):
     return f',worker="worker-{index}"'
 
@@ -72,7 +77,7 @@ def healthy():
         series |= process("shard", index)
         series |= {shard("waits_for_room", index): flat(0), shard("connections_held_off", index): flat(0),
                    shard("disk_busy_seconds", index): then((0, 100), (0.2, 1), (0, LENGTH - 100)),
-                   shard("messages_refused_total", index, ',lane="0"'): flat(0),
+                   shard("messages_refused_total", index, ',lane="0"'): flat(0), handshakes(index, "unknown_key"): flat(0),
                    shard("updates_skipped_total", index, ',lane="0"'): flat(0),
                    shard("snapshots_total", index, ',lane="0",outcome="durable"'): grows(1),
                    shard("snapshots_total", index, ',lane="0",outcome="failed"'): flat(0),
@@ -198,6 +203,10 @@ CASES = (
     Case("the lead refuses messages", {lead("messages_refused_total"): then((0, 100), (40, 220))}, "30m",
          (("BallastMessagesRefused", {"job": "m", "instance": "shard-0"}, "shard-0 refused 40 messages within 15 minutes: of a "
            "process of another release, or of something that is no Ballast."),)),
+    Case("somebody has no key that is let in", {handshakes(1, "unknown_key"): then((0, 100), (40, 220))}, "30m",
+         (("BallastHandshakesRefused", SHARD_1 | {"reason": "unknown_key"}, "shard-1 refused 40 connections within 15 minutes "
+           "before they said anything: unknown_key."),)),
+    Case("a port is probed", {handshakes(1, "broken_off"): then((0, 100), (400, 220))}, "30m"),
 
     # ---- the job
     Case("no step is made", {lead("step"): then((500, LENGTH))}, "20m",

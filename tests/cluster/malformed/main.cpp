@@ -1,5 +1,5 @@
-// ballast-malformed LEAD [KEYS]: sends a running cluster everything that is no message of its job, and checks that each is
-// refused with words that name what is wrong. Exit code 0: all was as expected. The job must not notice.
+// ballast-malformed LEAD [KEYS]: sends a running cluster everything that is no message of its job, and checks that each
+// is refused with words that name what is wrong. Exit code 0: all was as expected. The job must not notice.
 
 #include <cstdio>
 #include <exception>

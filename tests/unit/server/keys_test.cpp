@@ -25,7 +25,7 @@ class KeyFolder {
  public:
   KeyFolder() {
     allowed_ = line_of(KeyRole::shard, server_.public_key, "server");
-    replace_file(path() / kServerKeyFile, text_of({server_, {server_.public_key}}, "servers"));
+    replace_file(path() / kServerKeyFile, format_keys({server_, {server_.public_key}}, "servers"));
     write();
   }
   [[nodiscard]] const std::filesystem::path& path() const { return folder_.path(); }
@@ -35,7 +35,7 @@ class KeyFolder {
   std::unique_ptr<ClientKeys> make(const std::string& name, const std::string& server_key) {
     const auto pair = make_key_pair();
     pairs_[name] = pair;
-    replace_file(path() / name, text_of({pair, {server_key}}, name));
+    replace_file(path() / name, format_keys({pair, {server_key}}, name));
     return std::make_unique<ClientKeys>(path() / name);
   }
   std::unique_ptr<ClientKeys> allow(KeyRole role, const std::string& name) {
@@ -284,7 +284,7 @@ TEST_CASE("whoever knows a server's next key as well finds it when the server ha
     const auto path = before.path() / "worker";
     auto keys = load_own_keys(path);
     keys.servers.push_back(after.server().public_key);
-    replace_file(path, text_of(keys, "knows both"));
+    replace_file(path, format_keys(keys, "knows both"));
     ClientKeys both(path);
     zmq::context_t others;
     Dealer dealer(others, session_routing_id(1), {0}, &both);

@@ -18,14 +18,14 @@ TEST_CASE("each connection expects the next of the servers' keys, as the file ha
   const TemporaryFolder folder;
   const auto path = folder.path() / "worker.key";
   OwnKeys keys{make_key_pair(), {make_key_pair().public_key}};
-  write(path, text_of(keys, "one"));
+  write(path, format_keys(keys, "one"));
   ClientKeys client(path);
   for (std::uint32_t connection = 0; connection < 3; ++connection) {
     CHECK(client.handshake(connection).server_key == keys.servers[0]);
     CHECK(client.handshake(connection).own.secret_key == keys.pair.secret_key);
   }
   keys.servers.push_back(make_key_pair().public_key);
-  write(path, text_of(keys, "two"));
+  write(path, format_keys(keys, "two"));
   CHECK(client.handshake(3).server_key == keys.servers[1]);
   CHECK(client.handshake(4).server_key == keys.servers[0]);
   write(path, "nonsense");
@@ -33,7 +33,7 @@ TEST_CASE("each connection expects the next of the servers' keys, as the file ha
   std::filesystem::remove(path);
   CHECK(client.handshake(6).server_key == keys.servers[0]);
   keys = {make_key_pair(), {make_key_pair().public_key}};
-  write(path, text_of(keys, "three"));
+  write(path, format_keys(keys, "three"));
   CHECK(client.handshake(7).own.public_key == keys.pair.public_key);
 }
 

@@ -40,7 +40,7 @@ TEST_CASE("a key is forty characters of Z85, and nothing else is") {
 
 TEST_CASE("own keys are read as they were written, and what is wrong is told by its line, without a secret") {
   const OwnKeys keys{make_key_pair(), {make_key_pair().public_key, make_key_pair().public_key}};
-  const auto read = parse_own_keys(text_of(keys, "a remark"), "file");
+  const auto read = parse_own_keys(format_keys(keys, "a remark"), "file");
   CHECK(read.pair.public_key == keys.pair.public_key);
   CHECK(read.pair.secret_key == keys.pair.secret_key);
   CHECK(read.servers == keys.servers);
