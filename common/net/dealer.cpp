@@ -163,9 +163,10 @@ std::string Dealer::text_of_refusal(const SocketEvent& event) const {
     return "it does not allow the key of this process (" + (keys_ != nullptr ? keys_->path().string() : std::string()) +
            "): is the key's public half in the servers' allowed.keys?";
   }
-  if (event.number == ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL) {
-    return keys_ == nullptr ? "it breaks off the handshake: servers that have keys ask for one, and this process has "
-                              "none (--keys)"
+  if (event.number == ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL ||
+      event.value == ZMQ_PROTOCOL_ERROR_ZMTP_MECHANISM_MISMATCH) {
+    return keys_ == nullptr ? "it breaks off the handshake: it is no server of Ballast, or one that has keys, and this "
+                              "process has none (--keys)"
                             : "it breaks off the handshake: it has no keys, or its key is none of the server keys in " +
                                   keys_->path().string();
   }

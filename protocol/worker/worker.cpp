@@ -287,7 +287,7 @@ void Worker::on_lane_refusal(LaneLink& lane, const Refused& refused) {
     lane.refused(refused.text);
   } else if (refused.code != RefusalCode::not_serving) {
     emit(SendToLead{Goodbye{"refused by a lane: " + refused.text}});
-    stop("a lane refused this worker: " + refused.text);
+    stop("a lane refused this worker: " + refused.text, refused.code == RefusalCode::not_taken);
   }
 }
 

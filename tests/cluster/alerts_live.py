@@ -133,13 +133,17 @@ class Processes(AlertCase):
         self.expect("BallastConnectionsHeldOff", ("BallastShardGone",), instance="shard-0")
 
     def test_nonsense(self):
-        run = self.begin(steady(), overrides={"cluster.transport": "tcp"})
+        run = self.begin(steady())
         self.talk_nonsense(run)
         self.expect("BallastMessagesRefused", instance="shard-0")
 
+    def test_somebody_without_a_key(self):
+        run = self.begin(steady(), overrides={"cluster.transport": "tcp"})
+        self.start_process(harness.WORKER, "--lead", run.lead(), "--name", "without")
+        self.expect("BallastHandshakesRefused", instance="shard-0", reason="unencrypted")
+
     def talk_nonsense(self, run):
-        host, port = run.lead().removeprefix("tcp://").rsplit(":", 1)
-        stranger = socket.create_connection((host, int(port)), timeout=harness.PATIENCE)
+        stranger = floods.stranger(run.lead())
         self.addCleanup(stranger.close)
         stranger.sendall(floods.GREETING)
         stranger.recv(64, socket.MSG_WAITALL)

@@ -14,6 +14,14 @@ import jobs
 GREETING = b"\xff" + 8 * b"\0" + b"\x7f\x03\x00" + b"NULL".ljust(20, b"\0") + 32 * b"\0"  # of ZMTP 3.0
 
 
+def stranger(lead):
+    """A raw connection to a lead over ipc; over tcp a run has keys, and hears no stranger."""
+    peer = socket.socket(socket.AF_UNIX)
+    peer.settimeout(harness.PATIENCE)
+    peer.connect(lead.removeprefix("ipc://"))
+    return peer
+
+
 def command(name, body):
     content = bytes([len(name)]) + name + body
     return b"\x04" + bytes([len(content)]) + content
@@ -46,30 +54,28 @@ class Floods(harness.ClusterCase):
         log = self.folder / "worker.log"
         address = f"tcp://127.0.0.1:{server.server_port}"
         self.start_process(harness.WORKER, "--lead", address, "--name", "w", "--log-file", log)
-        self.wait_for("connections", lambda: Http.connections >= 200)
+        self.wait_for("connections", lambda: Http.connections >= 20)
         self.wait_for("the silence", lambda: f"no lead has answered at {address}" in log.read_text())
         lines = log.read_text().splitlines()
-        self.assertLess(len(lines), 60, lines[-5:])
-        self.assertIn(f"what answers at the lead's address {address} cannot be read", log.read_text())
-        self.wait_for("the count", lambda: "more lines like this in" in log.read_text())
+        self.assertLess(len(lines), 10, lines[-5:])
+        self.assertIn(f"what answers at the lead's address {address} does not let this worker in: it breaks off the handshake: it "
+                      "is no server of Ballast", log.read_text())
 
     def test_a_stranger_that_talks_nonsense_does_not_fill_the_disk(self):
-        run = self.start(self.job(jobs.emulated(steps=2000)), options=["--workers", "1"],
-                         overrides={"cluster.transport": "tcp"})
+        run = self.start(self.job(jobs.emulated(steps=2000)), options=["--workers", "1"])
         run.wait_for_step(1)
         log = run.folder / "logs" / "shard-0.log"
         before = log.read_text().count("\n")
-        host, port = run.lead().removeprefix("tcp://").rsplit(":", 1)
-        with socket.create_connection((host, int(port)), timeout=harness.PATIENCE) as stranger:
-            stranger.sendall(GREETING)
-            stranger.recv(64, socket.MSG_WAITALL)
-            stranger.sendall(ready())
-            drain = threading.Thread(target=lambda: [None for _ in iter(lambda: stranger.recv(1 << 16), b"")], daemon=True)
+        with stranger(run.lead()) as peer:
+            peer.sendall(GREETING)
+            peer.recv(64, socket.MSG_WAITALL)
+            peer.sendall(ready())
+            drain = threading.Thread(target=lambda: [None for _ in iter(lambda: peer.recv(1 << 16), b"")], daemon=True)
             drain.start()
             for number in range(20):
-                stranger.sendall(b"".join(b"\x00\x08" + (1000 * number + i).to_bytes(8, "big") for i in range(1000)))
+                peer.sendall(b"".join(b"\x00\x08" + (1000 * number + i).to_bytes(8, "big") for i in range(1000)))
             self.wait_for("the count", lambda: "more lines like this in" in log.read_text())
-            stranger.shutdown(socket.SHUT_RDWR)
+            peer.shutdown(socket.SHUT_RDWR)
             drain.join()
         lines = log.read_text().splitlines()[before:]
         self.assertLess(len(lines), 200, lines[-5:])

@@ -1,0 +1,219 @@
+"""Keys on real processes: who has none, or one for something else, is refused in words; keys and the servers' own key are
+changed while the job trains; a run over tcp makes its own; and no secret is found where it does not belong. Equal bits."""
+
+import os
+import pathlib
+import re
+import shutil
+import signal
+
+import harness
+import jobs
+
+SECRET = re.compile(r"^secret (\S+)$", re.M)
+
+
+def secret_of(file):
+    return SECRET.search(file.read_text())[1]
+
+
+class ByHand(harness.ClusterCase):
+    """Two servers and workers, started by hand, each with what it needs of a folder of keys."""
+
+    def setUp(self):
+        super().setUp()
+        self.made = self.folder / "made"
+        self.ballast("keygen", self.made)
+        self.at_servers = self.folder / "at-servers"
+        self.at_servers.mkdir()
+        self.hand_out()
+        self.address_file = self.folder / "lead"
+        self.logs_of = {}
+        self.servers = {}
+
+    def hand_out(self):
+        """What servers have of it. In place, as a mounted Secret changes."""
+        for name in ("server.key", "allowed.keys"):
+            shutil.copyfile(self.made / name, self.at_servers / f"{name}.new")
+            (self.at_servers / f"{name}.new").chmod(0o600)
+            os.replace(self.at_servers / f"{name}.new", self.at_servers / name)
+
+    def begin(self, steps=100_000, compute_ms=10):
+        self.file = self.job(jobs.emulated(steps=steps, compute_ms=compute_ms).replace("shards: 1", "shards: 2"))
+        self.server(0)
+        self.wait_for("the lead", self.address_file.exists)
+        self.lead = self.address_file.read_text().strip()
+        self.server(1)
+
+    def server(self, shard, name=None, keys=None):
+        name = name or f"server-{shard}"
+        again = shard == 0 and self.address_file.exists()
+        self.servers[shard], self.logs_of[name] = self.start_by_hand(
+            name, harness.SERVER, "--job", self.file, "--shard", shard, "--lead",
+            self.lead if shard > 0 or again else "tcp://127.0.0.1:*", "--database", self.folder / f"shard-{shard}",
+            "--keys", keys or self.at_servers, *(["--address-file", self.address_file] if shard == 0 else []))
+        return self.servers[shard]
+
+    def worker(self, name, key="worker.key", *options):
+        words = ["--keys", self.made / key] if key else []
+        process, self.logs_of[name] = self.start_by_hand(name, harness.WORKER, "--lead", self.lead, "--name", name, *words,
+                                                         *options)
+        return process
+
+    def status(self):
+        return harness.status_of(self.lead, ["--keys", self.made / "operator.key"])
+
+    def step(self):
+        return (self.status() or {"step": 0})["step"]
+
+    def train_on(self):
+        before = self.step()
+        self.wait_for("more steps", lambda: self.step() > before + 2)
+
+    def ask(self, command, key, code):
+        answer = harness.ballast(command, self.lead, *(["--keys", self.made / key] if key else []))
+        self.assertEqual(answer.returncode, code, answer.stdout + answer.stderr)
+        return answer.stdout + answer.stderr
+
+
+class Refused(ByHand):
+    def test_who_has_no_key_or_one_for_something_else(self):
+        self.begin()
+        self.worker("good")
+        self.train_on()
+        # Asked by somebody who may not.
+        self.assertIn("or one that has keys, and this process has none (--keys)", self.ask("status", None, 1))
+        for command in ("status", "stop", "pause"):
+            self.assertIn("the key worker is of role worker in the servers' allowed.keys, and a command line needs one of role "
+                          "operator", self.ask(command, "worker.key", 1))
+        self.assertIn("the key server is of role shard", self.ask("stop", "server.key", 1))
+        self.ballast("keygen", self.folder / "elsewhere")
+        shutil.copyfile(self.folder / "elsewhere" / "worker.key", self.made / "misled.key")
+        self.assertIn("its key is none of the server keys in", self.ask("status", "misled.key", 1))
+        stranger = (self.made / "worker.key").read_text().replace(
+            secret_of(self.made / "worker.key"), secret_of(self.folder / "elsewhere" / "worker.key"))
+        (self.made / "stranger.key").write_text(re.sub("^public .*\n", "", stranger, flags=re.M))
+        self.assertIn("it does not allow the key of this process", self.ask("stop", "stranger.key", 1))
+        # Workers go on asking: the key may be let in later.
+        self.worker("without", None)
+        self.worker("stranger", "stranger.key")
+        self.worker("boss", "operator.key")
+        self.wait_for("words", lambda: "this process has none (--keys)" in self.logs_of["without"]())
+        self.wait_for("words", lambda: "does not allow the key" in self.logs_of["stranger"]())
+        self.wait_for("words", lambda: "the key operator is of role operator in the servers' allowed.keys"
+                      in self.logs_of["boss"]())
+        lead_log = self.logs_of["server-0"]()
+        self.assertIn("one end has keys, and the other has none", lead_log)
+        self.assertIn("a key that is not allowed", lead_log)
+        # A worker's key does not make a shard.
+        shutil.copytree(self.at_servers, self.folder / "posing")
+        shutil.copyfile(self.made / "worker.key", self.folder / "posing" / "server.key")
+        poser, log = self.start_by_hand(
+            "poser", harness.SERVER, "--job", self.file, "--shard", "1", "--lead", self.lead, "--database",
+            self.folder / "another", "--keys", self.folder / "posing")
+        self.wait_for("words", lambda: "is of role worker in the servers' allowed.keys, and shard 1, lane 0 needs one" in log())
+        poser.send_signal(signal.SIGTERM)
+        self.assertEqual(self.status()["timeline"], 1)
+        self.train_on()
+        self.assertIn("with a snapshot", self.ask("stop", "operator.key", 0))
+
+    def test_what_cannot_be_read_is_said_and_nothing_begins(self):
+        job = self.job(jobs.emulated(steps=2))
+        server = [harness.SERVER, "--job", job, "--shard", "0", "--lead", "tcp://127.0.0.1:*", "--database", self.folder / "d"]
+        (self.folder / "empty").mkdir()
+        for words, told in (
+                ([*server, "--keys", self.folder / "empty"], "server.key: cannot be read (No such file or directory)"),
+                ([*server, "--bind", "tcp://0.0.0.0:*"], "Pass --keys FOLDER (`ballast keygen` makes one)"),
+                ([harness.WORKER, "--lead", "tcp://127.0.0.1:1", "--keys", self.at_servers / "allowed.keys"],
+                 "its first word is none of secret, public, server"),
+                ([harness.BALLAST, "keygen", self.made], "has keys already"),
+                ([harness.BALLAST, "keygen", self.made, "--add-worker", "../x"], "is no name for a key")):
+            answer = harness.call(*words)
+            self.assertEqual(answer.returncode, 2, answer.stderr)
+            self.assertIn(told, answer.stderr)
+            self.assertNotIn(secret_of(self.made / "server.key"), answer.stderr)
+        self.assertFalse((self.folder / "d").exists())
+
+
+class Changed(ByHand):
+    def test_a_workers_key_is_replaced_while_the_job_trains(self):
+        self.begin()
+        old = self.worker("old")
+        self.train_on()
+        self.ballast("keygen", self.made, "--add-worker", "next")
+        self.hand_out()
+        self.worker("next", "next.key")
+        self.wait_for("both", lambda: sorted(s["name"] for s in self.status()["sessions"] if s["live"]) == ["next", "old"])
+        allowed = self.made / "allowed.keys"
+        allowed.write_text("".join(line for line in allowed.read_text().splitlines(True) if not line.endswith(" worker\n")))
+        self.hand_out()
+        self.assertEqual(old.wait(self.patience), 4, self.logs())  # it would hear the same in its next life
+        self.assertIn("its key is no longer allowed", self.logs_of["old"]())
+        self.train_on()
+        self.assertEqual(self.status()["timeline"], 1)
+        self.assertIn("with a snapshot", self.ask("stop", "operator.key", 0))
+
+    def test_the_servers_key_is_replaced_while_the_job_trains(self):
+        steps = 1200
+        self.begin(steps)
+        workers = [self.worker("one"), self.worker("two")]
+        self.train_on()
+        self.ballast("keygen", self.made, "--next-server")
+        self.hand_out()
+        os.replace(self.made / "server.next.key", self.made / "server.key")
+        self.hand_out()
+        for shard in (1, 0):
+            server = self.servers[shard]
+            server.send_signal(signal.SIGTERM)
+            self.assertEqual(server.wait(self.patience), 0, self.logs())
+            self.server(shard)
+            self.train_on()
+        self.ballast("keygen", self.made, "--forget-servers")
+        self.hand_out()
+        self.assertEqual(len(re.findall("^server ", (self.made / "worker.key").read_text(), re.M)), 1)
+        self.train_on()
+        for process in [*workers, *self.servers.values()]:
+            self.assertEqual(process.wait(2 * self.patience), 0, self.logs())
+        self.ballast("gather", self.folder / "shard-0", self.folder / "shard-1", "--run-dir", self.folder / "gathered")
+        digests = self.digest_of(self.folder / "gathered")
+        expected = self.reference(self.file, jobs.AT_ONCE, patience=3 * self.patience)
+        self.assertEqual(digests["weights_sha256"], expected["weights_sha256"])
+
+
+class OfARun(harness.ClusterCase):
+    def test_a_run_over_tcp_makes_its_own_and_no_secret_is_elsewhere(self):
+        job = self.job(jobs.emulated(steps=400, every_steps=50))
+        run = self.start(job, options=["--workers", "2", "--shards", "2", "--metrics"],
+                         overrides={"cluster.transport": "tcp", "durability.copy_to": self.folder / "copies"})
+        run.wait_for_step(5)
+        folder = run.folder / "keys"
+        self.assertEqual(folder.stat().st_mode & 0o777, 0o700)
+        secrets = [secret_of(file) for file in folder.glob("*.key")]
+        self.assertEqual(len(secrets), 3)
+        for file in folder.glob("*.key"):
+            self.assertEqual(file.stat().st_mode & 0o777, 0o600)
+        seen = [run.out, run.err]
+        pids = [run.process.pid, *(entry["pid"] for entry in run.processes())]
+        for pid in pids:
+            seen += [pathlib.Path(f"/proc/{pid}/environ"), pathlib.Path(f"/proc/{pid}/cmdline")]
+        text = harness.ballast("status", run.folder).stdout + harness.ballast("status", "--json", run.folder).stdout
+        for entry in run.processes():
+            text += harness.call("python3", "-c", "import sys, urllib.request as r; print(r.urlopen(sys.argv[1]).read().decode())",
+                                 entry["addresses"]["metrics"]).stdout
+        self.assertIn("ballast_lead_step", text)
+        while_it_lives = text.encode() + b"".join(file.read_bytes() for file in seen)
+        self.assertIn(str(folder).encode(), while_it_lives)  # the arguments are there
+        summary = run.finish()
+        self.expect_equal_bits(summary, self.reference(job, jobs.AT_ONCE))
+        self.assertFalse(folder.exists())
+        files = [file for root in (run.folder, self.folder / "copies") for file in root.rglob("*") if file.is_file()]
+        self.assertTrue(any(file.suffix == ".log" for file in files))
+        self.assertTrue(any("copies" in file.parts for file in files))
+        left = b"".join(file.read_bytes() for file in [*files, run.out, run.err, run.summary_file])
+        for secret in secrets:
+            self.assertNotIn(secret.encode(), while_it_lives)
+            self.assertNotIn(secret.encode(), left)
+
+
+if __name__ == "__main__":
+    harness.main()
