@@ -154,7 +154,7 @@ class Changed(ByHand):
         self.assertIn("with a snapshot", self.ask("stop", "operator.key", 0))
 
     def test_the_servers_key_is_replaced_while_the_job_trains(self):
-        steps = 1200
+        steps = 700
         self.begin(steps)
         workers = [self.worker("one"), self.worker("two")]
         self.train_on()

@@ -51,6 +51,8 @@ class Machines(harness.ClusterCase):
             if block.language == "yaml":
                 for machine in block.machine.split(","):
                     (self.folder / machine / block.terminal).write_text(block.text)
+        for block in self.blocks_under("Keys"):
+            self.type(block)
 
     def write_scp(self, file):
         """In the place of ssh's copy, for there is no ssh between the two: HOST:PATH is a path in that machine's folder."""
@@ -213,7 +215,7 @@ class Machines(harness.ClusterCase):
     def test_what_is_refused_without_the_word(self):
         """A server does not listen beyond its machine unless it is told to, and a database in use is not gathered."""
         start = self.blocks_under("Start")
-        bold = start[0].text.replace(" --insecure", "").strip()
+        bold = start[0].text.replace(" --keys keys", "").strip()
         ran = self.call_on("alpha", bold)
         self.assertNotEqual(ran.returncode, 0)
         self.assertIn("refusing to listen on tcp://10.77.0.1:", ran.stderr)

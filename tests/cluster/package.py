@@ -167,6 +167,7 @@ class Package(harness.ClusterCase):
         etc = MACHINE.root / "etc" / "ballast"
         etc.mkdir()
         (etc / "job.yaml").write_text(job)
+        must(*MACHINE.here("ballast", "keygen", "/etc/ballast/keys"))
         servers = {instance: self.start_unit("ballast-server", instance) for instance in ("0", "1")}
         workers = [self.start_unit("ballast-worker", instance) for instance in ("0", "1")]
         lead = self.folder / "ballast-server-0.log"

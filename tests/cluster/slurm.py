@@ -112,7 +112,7 @@ class Slurm(harness.ClusterCase):
 
     def status(self):
         address = self.work / "lead.address"
-        return (harness.status_of(address.read_text().strip()) if address.exists() else None) or {}
+        return (harness.status_of(address.read_text().strip(), ["--keys", self.work / "keys" / "operator.key"]) if address.exists() else None) or {}
 
     def trained_to(self, ident, step):
         def reached():

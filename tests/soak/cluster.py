@@ -132,6 +132,8 @@ class Cluster:
         self.logs.mkdir(parents=True)
         self.job = self.folder / "job.yaml"
         self.job.write_text(job_text)
+        self.keys = self.folder / "keys"
+        harness.ballast("keygen", self.keys)
         self.troubles = []
         self.has_time_namespaces = _time_namespaces()
         self.disks = [self._disk(shard, JOURNALED_DISK if account else DISK) for shard in range(SHARDS)]
@@ -162,11 +164,12 @@ class Cluster:
     def _server(self, shard):
         address = self.hosts.address[f"s{shard}"]
         return [harness.SERVER, "--job", self.job, "--shard", shard, "--lead", self.lead(), "--bind",
-                f"tcp://{address}:{LANE_PORT}", "--database", self.folder / f"shard-{shard}", "--insecure",
+                f"tcp://{address}:{LANE_PORT}", "--database", self.folder / f"shard-{shard}", "--keys", self.keys,
                 *self._common(f"s{shard}")]
 
     def _worker(self, name):
-        return [harness.WORKER, "--lead", self.lead(), "--name", name, *self._common(name)]
+        return [harness.WORKER, "--lead", self.lead(), "--name", name, "--keys", self.keys / "worker.key",
+                *self._common(name)]
 
     def start(self):
         for name, process in self.processes.items():
@@ -191,7 +194,8 @@ class Cluster:
     def status(self):
         """What the lead says, asked from its own host."""
         try:
-            answer = self.hosts.call("s0", harness.BALLAST, "status", self.lead(), check=False)
+            answer = self.hosts.call("s0", harness.BALLAST, "status", self.lead(), "--keys", self.keys / "operator.key",
+                                     check=False)
         except subprocess.TimeoutExpired:
             return "the lead does not answer"
         return answer.stdout + answer.stderr
