@@ -35,6 +35,7 @@ struct Interrupted {
 };
 
 Result pushpull(const Options& options);
+Result encryption(const Options& options);
 Result lenet5(const Options& options);
 Result networks(const Options& options);
 Result apply(const Options& options);

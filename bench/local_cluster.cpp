@@ -27,12 +27,14 @@ double seconds_between(Clock::time_point from, Clock::time_point to) {
 
 Job LocalCluster::effective(const std::string& job) { return make_job(parse_job(job, "the benchmark's job")); }
 
-LocalCluster::LocalCluster(const std::string& job, std::uint32_t workers, bool metrics, const Options& options)
+LocalCluster::LocalCluster(const std::string& job, std::uint32_t workers, bool metrics, const Options& options,
+                           bool keys)
     : options_(options), folder_(temporary_.path().string(), "bench"), job_(effective(job)) {
   write_atomically(folder_.job_file(), job_.yaml);
   job_.spec.cluster.workers = workers;
   ClusterOptions cluster_options;
   cluster_options.metrics = metrics;
+  cluster_options.keys = keys;
   cluster_.emplace(job_, folder_, cluster_options);
   cluster_->start_lead();
   const auto begin = Clock::now();

@@ -38,7 +38,8 @@ struct Recovered {
 class LocalCluster {
  public:
   // The job as the servers see it; of its workers, `workers` are started. Returns once the lead answers.
-  LocalCluster(const std::string& job, std::uint32_t workers, bool metrics, const Options& options);
+  // `keys`: over tcp, as a run has them.
+  LocalCluster(const std::string& job, std::uint32_t workers, bool metrics, const Options& options, bool keys = false);
 
   // Until the lead's status satisfies `reached`.
   Status wait_for(const std::string& what, bool (*reached)(const Status&, std::uint64_t), std::uint64_t argument);

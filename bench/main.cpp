@@ -22,8 +22,9 @@ struct Benchmark {
   Result (*run)(const Options&);
 };
 
-constexpr std::array<Benchmark, 20> kBenchmarks = {{
+constexpr std::array<Benchmark, 21> kBenchmarks = {{
     {"pushpull", "gradients to the server and weights back, against a raw socket", pushpull},
+    {"encryption", "gradients and weights with keys, against none", encryption},
     {"lenet5", "images a second of one worker, against the model alone", lenet5},
     {"networks", "networks of several kinds, against PyTorch", networks},
     {"apply", "the server's update, against plain loops over memory", apply},

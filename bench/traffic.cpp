@@ -35,6 +35,7 @@ std::string job_of(const Traffic& traffic) {
          "optimizer: {name: sgd, learning_rate: 0.0001, momentum: 0.9}}\n"
          "cluster: {shards: 1, lanes: 1, workers: " +
          workers + ", start_workers: " + workers + ", transport: " + traffic.transport +
+         (traffic.io_threads > 0 ? ", io_threads: " + std::to_string(traffic.io_threads) : std::string()) +
          "}\n"
          "durability: {mode: final}\n";
 }

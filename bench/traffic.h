@@ -11,6 +11,7 @@ inline constexpr std::uint64_t kTrafficBytes = 102'228'128;  // 25,557,032 float
 struct Traffic {
   std::string transport = "ipc";
   std::uint32_t workers = 1;
+  std::uint32_t io_threads = 0;  // 0: the job's default
   bool whole_mebibytes = false;  // 97 tensors of 1 MiB instead of ResNet-50's 161 tensors; 101,711,872 bytes
 };
 
