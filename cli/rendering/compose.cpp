@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "common/command/usage_error.h"
+#include "common/keys/key_file.h"
 
 namespace ballast {
 
@@ -17,6 +18,21 @@ constexpr auto* kRestart = "on-failure:20";  // what would fail again for ever c
 
 std::string server_host(std::uint32_t shard) { return "server-" + std::to_string(shard); }
 std::string database_volume(std::uint32_t shard) { return "shard-" + std::to_string(shard); }
+
+// A volume for each role: who computes has no key of a server. Compose's own secrets are files of this machine, with
+// their owner and mode: what only he may read the containers' user cannot, and what that can read everybody here may.
+constexpr auto* kServerKeys = "keys-server";
+constexpr auto* kWorkerKeys = "keys-worker";
+constexpr auto* kOperatorKeys = "keys-operator";
+constexpr std::uint64_t kKeygenBytes = 256ULL << 20;
+constexpr auto* kRunsVolume = "runs";  // what the command line makes
+
+// The list of allowed keys comes last: where it is, all are.
+constexpr auto* kMakeKeys =
+    "test -e /keyring/server/allowed.keys || { ballast keygen /tmp/keys >/dev/null && cp /tmp/keys/operator.key "
+    "/keyring/operator/ && cp /tmp/keys/worker.key /keyring/worker/ && cp /tmp/keys/server.key /keyring/server/ && cp "
+    "/tmp/keys/allowed.keys /keyring/server/allowed.new && sync -f /keyring/server/allowed.new && mv "
+    "/keyring/server/allowed.new /keyring/server/allowed.keys; }";
 
 std::uint32_t lead_patience(const RenderedJob& rendered) { return rendered.job.spec.cluster.patience + kMorePatience; }
 
@@ -46,14 +62,21 @@ Json compose_service(const std::string& image, const std::vector<std::string>& c
           {"networks", Json::array({"job"})}};
 }
 
+std::string job_mounted() { return "./job.yaml:" + std::string(kJobFolder) + "/job.yaml:ro"; }
+
+std::string keys_mounted(const std::string& volume) { return volume + ":" + kKeysFolder + ":ro"; }
+
+Json after_keys() { return {{"keys", {{"condition", "service_completed_successfully"}}}}; }
+
 Json shard_service_of_compose(const RenderedJob& rendered, std::uint32_t shard) {
   auto server =
       compose_service(rendered.image("server"),
                       rendered.server_arguments(shard, server_host(0), server_host(shard), lead_patience(rendered)),
                       rendered.sizes.server, rendered.server_grace());
   server["healthcheck"] = healthcheck("ballast-server");
-  server["volumes"] = Json::array(
-      {"./job.yaml:" + std::string(kJobFolder) + "/job.yaml:ro", database_volume(shard) + ":" + kServerFolder});
+  server["depends_on"] = after_keys();
+  server["volumes"] =
+      Json::array({job_mounted(), keys_mounted(kServerKeys), database_volume(shard) + ":" + kServerFolder});
   if (rendered.copies_to_folder()) {
     server["volumes"].push_back(rendered.options.copies + ":" + rendered.job.spec.durability.copy_to);
   }
@@ -72,8 +95,10 @@ Json worker_service_of_compose(const RenderedJob& rendered) {
                       rendered.sizes.worker, RenderedJob::worker_grace());
   worker["scale"] = rendered.workers();
   worker["healthcheck"] = healthcheck("ballast-worker");
+  worker["depends_on"] = after_keys();
+  worker["volumes"] = Json::array({keys_mounted(kWorkerKeys)});
   if (rendered.has_data()) {
-    worker["volumes"] = Json::array({rendered.options.data + ":" + kDataFolder + ":ro"});
+    worker["volumes"].push_back(rendered.options.data + ":" + kDataFolder + ":ro");
   }
   if (rendered.options.gpus > 0) {
     const Json device = {
@@ -81,6 +106,37 @@ Json worker_service_of_compose(const RenderedJob& rendered) {
     worker["deploy"]["resources"]["reservations"]["devices"] = Json::array({device});
   }
   return worker;
+}
+
+// Makes the keys that are not there yet, and ends.
+Json keys_service(const RenderedJob& rendered) {
+  auto keys = compose_service(rendered.image("cli"), {kMakeKeys}, {kKeygenBytes, kKeygenBytes}, kGraceReserve);
+  keys["entrypoint"] = Json::array({"sh", "-c"});
+  keys["restart"] = "no";
+  keys["volumes"] =
+      Json::array({std::string(kServerKeys) + ":/keyring/server", std::string(kWorkerKeys) + ":/keyring/worker",
+                   std::string(kOperatorKeys) + ":/keyring/operator"});
+  keys.erase("networks");
+  keys["network_mode"] = "none";
+  return keys;
+}
+
+// The command line in the job's network, for who calls it by `docker compose run`.
+Json operator_service(const RenderedJob& rendered) {
+  const std::vector<std::string> watch = {"watch", "tcp://" + server_host(0) + ":" + std::to_string(kLeadPort),
+                                          std::string("--keys=") + kKeysFolder + "/" + kOperatorKeyFile};
+  auto service = compose_service(rendered.image("cli"), watch, rendered.sizes.worker, kGraceReserve);
+  service["restart"] = "no";
+  service["profiles"] = Json::array({"tools"});
+  service["volumes"] =
+      Json::array({job_mounted(), keys_mounted(kOperatorKeys), std::string(kRunsVolume) + ":" + kServerFolder});
+  for (std::uint32_t shard = 0; shard < rendered.shards(); ++shard) {
+    service["volumes"].push_back(database_volume(shard) + ":/shards/" + std::to_string(shard));
+  }
+  if (rendered.copies_to_folder()) {
+    service["volumes"].push_back(rendered.options.copies + ":" + rendered.job.spec.durability.copy_to);
+  }
+  return service;
 }
 
 }  // namespace
@@ -91,11 +147,16 @@ Json compose_file(const RenderedJob& rendered) {
     file["services"][server_host(shard)] = shard_service_of_compose(rendered, shard);
   }
   file["services"]["worker"] = worker_service_of_compose(rendered);
+  file["services"]["keys"] = keys_service(rendered);
+  file["services"]["ballast"] = operator_service(rendered);
   for (std::uint32_t shard = 0; shard < rendered.shards(); ++shard) {
     file["volumes"][database_volume(shard)] = Json::object();
   }
-  // Servers have no keys: whoever is in their network may do with the job what they like. It has no way to or from
-  // outside, unless copies go there.
+  for (const auto* volume : {kServerKeys, kWorkerKeys, kOperatorKeys, kRunsVolume}) {
+    file["volumes"][volume] = Json::object();
+  }
+  // Keys keep strangers out of the job; that it has no way to or from outside, unless copies go there, is a second
+  // wall, and the only one before metrics.
   file["networks"]["job"]["internal"] = !rendered.copies_to_bucket();
   return file;
 }

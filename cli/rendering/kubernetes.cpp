@@ -5,6 +5,7 @@
 #include "cli/rendering/object_names.h"
 #include "cli/rendering/pods.h"
 #include "cli/rendering/policies.h"
+#include "common/keys/key_file.h"
 
 namespace ballast {
 
@@ -114,6 +115,15 @@ std::vector<Json> kubernetes_objects(const RenderedJob& rendered) {
     }
   }
   return objects;
+}
+
+std::vector<std::string> secrets_to_make(const RenderedJob& rendered) {
+  const auto file = [](const char* name) { return std::string(" --from-file=keys/") + name; };
+  return {
+      "ballast keygen keys",
+      "kubectl create secret generic " + rendered.server_secret() + file(kServerKeyFile) + file(kAllowedKeysFile),
+      "kubectl create secret generic " + rendered.worker_secret() + file(kWorkerKeyFile),
+  };
 }
 
 Json weights_job(const RenderedJob& rendered) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <string>
 #include <vector>
 
 #include "cli/rendering/rendered_job.h"
@@ -10,6 +11,9 @@ namespace ballast {
 
 // What the job needs, in the order in which it is to be made: pods that find Services by variables need them first.
 std::vector<nlohmann::ordered_json> kubernetes_objects(const RenderedJob& rendered);
+
+// The lines by which the Secrets are made that its pods wait for: whose contents no object has.
+std::vector<std::string> secrets_to_make(const RenderedJob& rendered);
 
 // The Job that reads the weights once the job has finished.
 nlohmann::ordered_json weights_job(const RenderedJob& rendered);

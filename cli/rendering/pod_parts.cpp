@@ -13,6 +13,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+constexpr std::uint32_t kGroupReads = 0440;
+
 }  // namespace
 
 Json pod_basis(std::uint32_t grace_seconds, const std::string& priority) {
@@ -51,6 +53,14 @@ Json mount_of(const std::string& volume, const std::string& path, bool read_only
 
 Json volume_of_map(const std::string& volume, const std::string& map) {
   return {{"name", volume}, {"configMap", {{"name", map}}}};
+}
+
+Json volume_of_secret(const std::string& volume, const std::string& secret, const std::vector<std::string>& files) {
+  Json items = Json::array();
+  for (const auto& file : files) {
+    items.push_back({{"key", file}, {"path", file}});
+  }
+  return {{"name", volume}, {"secret", {{"secretName", secret}, {"defaultMode", kGroupReads}, {"items", items}}}};
 }
 
 Json volume_of_claim(const std::string& volume, const std::string& claim, bool read_only) {

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace ballast {
 
@@ -20,6 +21,9 @@ nlohmann::ordered_json temporary_volume();
 
 nlohmann::ordered_json mount_of(const std::string& volume, const std::string& path, bool read_only);
 nlohmann::ordered_json volume_of_map(const std::string& volume, const std::string& map);
+// Only of these of its keys, as files that the pod's group may read.
+nlohmann::ordered_json volume_of_secret(const std::string& volume, const std::string& secret,
+                                        const std::vector<std::string>& files);
 nlohmann::ordered_json volume_of_claim(const std::string& volume, const std::string& claim, bool read_only);
 
 // Of KEY[=VALUE][:EFFECT], as `kubectl taint` writes taints. Throws UsageError.

@@ -2,6 +2,7 @@
 
 #include "cli/rendering/object_names.h"
 #include "cli/rendering/pod_parts.h"
+#include "common/keys/key_file.h"
 
 namespace ballast {
 
@@ -86,7 +87,8 @@ Json server_container(const RenderedJob& rendered, std::uint32_t shard) {
   add_probes(container, "ballast-server");
   container["securityContext"] = container_security();
   container["volumeMounts"] =
-      Json::array({temporary_mount(), mount_of("job", kJobFolder, true), mount_of("database", kServerFolder, false)});
+      Json::array({temporary_mount(), mount_of("job", kJobFolder, true), mount_of("keys", kKeysFolder, true),
+                   mount_of("database", kServerFolder, false)});
   if (rendered.copies_to_folder()) {
     container["volumeMounts"].push_back(mount_of("copies", rendered.job.spec.durability.copy_to, false));
   }
@@ -124,7 +126,7 @@ Json worker_container(const RenderedJob& rendered) {
   }
   add_probes(container, "ballast-worker");
   container["securityContext"] = container_security();
-  container["volumeMounts"] = Json::array({temporary_mount()});
+  container["volumeMounts"] = Json::array({temporary_mount(), mount_of("keys", kKeysFolder, true)});
   if (rendered.has_data()) {
     container["volumeMounts"].push_back(mount_of("data", kDataFolder, true));
   }
@@ -175,6 +177,7 @@ Json server_template(const RenderedJob& rendered, std::uint32_t shard) {
   spec["affinity"] = spread_over_nodes(rendered);
   spec["containers"] = Json::array({server_container(rendered, shard)});
   spec["volumes"] = Json::array({temporary_volume(), volume_of_map("job", rendered.name + "-job"),
+                                 volume_of_secret("keys", rendered.server_secret(), {kServerKeyFile, kAllowedKeysFile}),
                                  volume_of_claim("database", shard_object_name(rendered.name, shard), false)});
   if (rendered.copies_to_folder()) {
     spec["volumes"].push_back(volume_of_claim("copies", rendered.options.copies, false));
@@ -190,7 +193,8 @@ Json worker_template(const RenderedJob& rendered) {
   spec["restartPolicy"] = "Never";  // the Job decides: it makes no new ones once one has seen the end
   place_workers(rendered, spec);
   spec["containers"] = Json::array({worker_container(rendered)});
-  spec["volumes"] = Json::array({temporary_volume()});
+  spec["volumes"] =
+      Json::array({temporary_volume(), volume_of_secret("keys", rendered.worker_secret(), {kWorkerKeyFile})});
   if (rendered.has_data()) {
     spec["volumes"].push_back(volume_of_claim("data", rendered.options.data, true));
   }

@@ -15,6 +15,7 @@
 #include "cli/telling/exit_codes.h"
 #include "common/command/usage_error.h"
 #include "common/job/config_error.h"
+#include "common/keys/key_file.h"
 
 namespace ballast {
 
@@ -22,6 +23,10 @@ namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
+
+constexpr auto* kCommentOfKeys =
+    "# The service `keys` makes keys when there are none yet, in a volume for each role; docs/containers.md, \"Keys\": "
+    "how\n# to bring your own.\n";
 
 void write_rendered(const std::string& path, const std::string& text) {
   std::ofstream file(path, std::ios::binary | std::ios::trunc);
@@ -51,7 +56,24 @@ void tell_unfit_names(const RenderedJob& rendered) {
   }
 }
 
-void check_keys(const RenderedJob& rendered) {
+// For who reads the objects, and for who never sees them, as they go to kubectl at once.
+std::string comment_of_secrets(const RenderedJob& rendered) {
+  std::string text = "# Its pods wait for two Secrets, whose contents are not in here:\n";
+  for (const auto& line : secrets_to_make(rendered)) {
+    text += "#   " + line + "\n";
+  }
+  return text;
+}
+
+void tell_of_secrets(const RenderedJob& rendered) {
+  std::fprintf(stderr,
+               "ballast: the pods wait for the Secrets %s (%s, %s) and %s (%s), of what `ballast keygen` makes "
+               "(docs/kubernetes.md, \"Keys\")\n",
+               rendered.server_secret().c_str(), kServerKeyFile, kAllowedKeysFile, rendered.worker_secret().c_str(),
+               kWorkerKeyFile);
+}
+
+void check_keys_of_bucket(const RenderedJob& rendered) {
   if (rendered.copies_to_bucket() && rendered.options.s3_secret.empty() && !rendered.options.weights) {
     throw UsageError("durability.copy_to: copies go to " + rendered.job.spec.durability.copy_to +
                      ", for which servers need keys; say --s3-secret with the name of a Secret that has them");
@@ -84,15 +106,18 @@ int rendered_or_told(Render render) {
 int render_kubernetes(const RenderOptions& options) {
   return rendered_or_told([&] {
     const auto rendered = rendered_job(options);
-    check_keys(rendered);
+    check_keys_of_bucket(rendered);
     tell_unfit_names(rendered);
     std::vector<Json> objects;
+    auto head = origin(rendered, "kubernetes");
     if (options.weights) {
       objects.push_back(weights_job(rendered));
     } else {
       objects = kubernetes_objects(rendered);
+      head += comment_of_secrets(rendered);
+      tell_of_secrets(rendered);
     }
-    const auto text = options.json ? list_text(objects) : origin(rendered, "kubernetes") + yaml_documents(objects);
+    const auto text = options.json ? list_text(objects) : head + yaml_documents(objects);
     if (options.output.empty()) {
       std::cout << text << std::flush;
     } else {
@@ -109,7 +134,8 @@ int render_compose(const RenderOptions& options) {
     }
     fs::create_directories(options.output);
     write_rendered(options.output + "/job.yaml", rendered.job.yaml);
-    write_rendered(options.output + "/compose.yaml", origin(rendered, "compose") + yaml_text(compose_file(rendered)));
+    write_rendered(options.output + "/compose.yaml",
+                   origin(rendered, "compose") + kCommentOfKeys + yaml_text(compose_file(rendered)));
   });
 }
 

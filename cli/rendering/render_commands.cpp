@@ -41,6 +41,10 @@ void define_kubernetes(CLI::App& command, RenderOptions& options) {
   command.add_option("--storage-class", options.storage_class, "of the servers' claims (default: the cluster's)");
   command.add_option("--s3-secret", options.s3_secret,
                      "the Secret with AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, for durability.copy_to: s3://...");
+  command.add_option("--server-secret", options.server_secret,
+                     "the Secret with server.key and allowed.keys (default: NAME-server-keys)");
+  command.add_option("--worker-secret", options.worker_secret,
+                     "the Secret with worker.key (default: NAME-worker-keys)");
   command.add_option("--server-priority", options.server_priority, "PriorityClass of servers");
   command.add_option("--worker-priority", options.worker_priority, "PriorityClass of workers");
   for (const auto& [name, target, about, type] :

@@ -34,6 +34,8 @@ struct RenderOptions {
   PeerLookup peers = PeerLookup::names;
   std::string storage_class;  // empty: the cluster's own
   std::string s3_secret;      // with AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY
+  std::string server_secret;  // with server.key and allowed.keys; empty: NAME-server-keys
+  std::string worker_secret;  // with worker.key; empty: NAME-worker-keys
   std::string server_priority;
   std::string worker_priority;
   std::vector<std::string> worker_tolerations;  // KEY[=VALUE][:EFFECT]

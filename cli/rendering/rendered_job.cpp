@@ -52,6 +52,14 @@ std::string RenderedJob::image(const std::string& program) const {
   return options.registry + "/" + program + ":" + options.tag;
 }
 
+std::string RenderedJob::server_secret() const {
+  return options.server_secret.empty() ? name + "-server-keys" : options.server_secret;
+}
+
+std::string RenderedJob::worker_secret() const {
+  return options.worker_secret.empty() ? name + "-worker-keys" : options.worker_secret;
+}
+
 std::uint32_t RenderedJob::server_grace() const {
   const auto& cluster = job.spec.cluster;
   return std::min(cluster.hold_patience, cluster.stop_patience) + kGraceReserve;
@@ -73,7 +81,7 @@ std::vector<std::string> RenderedJob::server_arguments(std::uint32_t shard, cons
   // A folder within the volume, whose own may hold lost+found.
   arguments.push_back("--database=" + std::string(kServerFolder) + "/shard-" + std::to_string(shard));
   arguments.push_back("--metrics=0.0.0.0:" + std::to_string(kMetricsPort));
-  arguments.emplace_back("--insecure");
+  arguments.push_back("--keys=" + std::string(kKeysFolder));
   return arguments;
 }
 
@@ -86,6 +94,7 @@ std::vector<std::string> RenderedJob::worker_arguments(const std::string& lead_h
     arguments.push_back("--data=" + std::string(kDataFolder));
   }
   arguments.push_back(options.gpus > 0 ? "--backend=cuda" : "--backend=cpu");
+  arguments.push_back("--keys=" + std::string(kKeysFolder) + "/" + kWorkerKeyFile);
   return arguments;
 }
 

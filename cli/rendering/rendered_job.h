@@ -17,6 +17,8 @@ inline constexpr auto* kJobFolder = "/etc/ballast";
 inline constexpr auto* kServerFolder = "/var/lib/ballast";
 inline constexpr auto* kDataFolder = "/data";
 inline constexpr auto* kInitialFolder = "/initial";
+inline constexpr auto* kKeysFolder = "/keys";  // each has the keys of its role, and no others
+inline constexpr auto* kWorkerKeyFile = "worker.key";
 // What servers know a bucket's keys by.
 inline constexpr std::array<const char*, 2> kBucketKeys = {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"};
 inline constexpr std::uint32_t kImageUser = 10001;  // and its group
@@ -53,6 +55,9 @@ struct RenderedJob {
   // REGISTRY/PROGRAM:TAG
   [[nodiscard]] std::string image(const std::string& program) const;
   [[nodiscard]] std::string worker_image() const { return image(options.gpus > 0 ? "worker-cuda" : "worker-cpu"); }
+  // The Secrets of Kubernetes with the keys of either.
+  [[nodiscard]] std::string server_secret() const;
+  [[nodiscard]] std::string worker_secret() const;
   // Until when a server that is told to end must have come to its snapshot, at the latest.
   [[nodiscard]] std::uint32_t server_grace() const;
   [[nodiscard]] static std::uint32_t worker_grace() { return kDrainPatience + kGraceReserve; }

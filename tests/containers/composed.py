@@ -21,6 +21,8 @@ JOB_PATIENCE = 1200  # seconds; the machine may be busy
 SERVERS = ("server-0", "server-1", "server-2")
 # All that is of Ballast or Debian: Grafana's image is neither.
 STARTED = (*SERVERS, "worker", "prometheus")
+# By role: what its containers have in /keys.
+KEYS = {"server": ["allowed.keys", "server.key"], "worker": ["worker.key"], "operator": ["operator.key"]}
 SCRAPE = 5  # seconds; docker/compose-prometheus.yml
 PROMETHEUS_JOB = "ballast"  # as it calls all of our processes
 # Workers that wait before each slot: a job of few steps lasts while much is done to it, and leaves the machine to that.
@@ -105,16 +107,25 @@ class Project:
 
     def stop(self):
         """By `ballast stop`; the step that it was stopped at."""
-        stopped = self.compose.ballast("stop", "tcp://server-0:7000").stdout
+        stopped = self.compose.ballast("stop", "tcp://server-0:7000", "--keys", "/keys/operator.key").stdout
         self.case.wait_for("the end of all", lambda: not any(about["State"]["Running"] for about in self.ends().values()))
         self.expect_good_ends()
         return int(re.search(r"stopped at step (\d+) of", stopped).group(1))
 
     # ---- what is seen of it
 
+    def lead(self):
+        return f"tcp://{self.compose.address('server-0')}:7000"
+
+    def key_file(self, role):
+        return self.compose.volume(f"keys-{role}") / f"{role}.key"
+
+    def secret_keys(self):
+        return [re.search(r"^secret (\S+)$", self.key_file(role).read_text(), re.M).group(1) for role in KEYS]
+
     def status(self):
         try:
-            return harness.status_of(f"tcp://{self.compose.address('server-0')}:7000") or {}
+            return harness.status_of(self.lead(), ("--keys", self.key_file("operator"))) or {}
         except (AssertionError, IndexError, KeyError):
             return {}  # its container is being started again
 
@@ -236,6 +247,7 @@ class Composed(harness.ClusterCase):
             self.assertEqual(engine.inspect(container)["RestartCount"], 0)
             self.check_rights(container)
         self.check_walls(project, containers[-1])
+        self.check_keys(project)
         project.wait_for_targets(7)
 
     def check_rights(self, container):
@@ -261,6 +273,26 @@ class Composed(harness.ClusterCase):
             self.assertEqual(ran.returncode, code, (network, address, ran.stderr))
         ran = engine.call(engine.client(), "exec", container, "touch", "/usr/bin/new", check=False)
         self.assertIn("Read-only file system", ran.stderr)
+
+
+    def check_keys(self, project):
+        """Each container has the keys of its role and can't write them; without an operator's key nobody is obeyed; and no
+        secret key is where the engine, or a container's log, would tell it."""
+        for service, role in (("server-0", "server"), ("server-2", "server"), ("worker", "worker")):
+            inside = engine.docker("exec", project.compose.container(service), "ls", "-l", "/keys")
+            self.assertEqual([line.split()[-1] for line in inside.splitlines()[1:]], KEYS[role], service)
+            self.assertEqual({line.split()[0].rstrip(".") for line in inside.splitlines()[1:]}, {"-rw-------"}, service)
+            ran = engine.call(engine.client(), "exec", project.compose.container(service), "touch", "/keys/new", check=False)
+            self.assertIn("Read-only file system", ran.stderr)
+        self.assertEqual(sorted(file.name for file in project.key_file("operator").parent.iterdir()), KEYS["operator"])
+        for keys in ((), ("--keys", project.key_file("worker"))):
+            self.assertNotEqual(harness.ballast("stop", project.lead(), *keys).returncode, 0, keys)
+        told = project.compose("logs", "--no-color").stdout + "".join(
+            json.dumps(engine.inspect(container)) for service in (*SERVERS, "worker", "keys")
+            for container in project.compose.containers(service))
+        self.assertIn("/keys/worker.key", told)
+        for secret in project.secret_keys():
+            self.assertNotIn(secret, told)
 
 
 class QuickStart(Composed):
@@ -305,11 +337,13 @@ class Faults(Composed):
         self.restart_and_scale()
         self.lose_volumes()
         with self.part("stopped"):
+            keys = self.rounds.secret_keys()
             step = self.rounds.stop()
         self.rounds.compose = self.rounds.at_full_speed
         with self.part("started again, and to the end"):
             self.rounds.up()
             self.rounds.wait_for_step(step + 1)
+            self.assertEqual(self.rounds.secret_keys(), keys)  # nobody makes others of what is there
             digests = self.rounds.finish()
         with self.part("every panel has had data"):
             self.expect_no_gaps()

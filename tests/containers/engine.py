@@ -163,5 +163,9 @@ class Composed:
         """In the network of the job; of this machine, which is its gateway, it can be reached."""
         return inspect(self.container(service, number))["NetworkSettings"]["Networks"][f"{self.name}_job"]["IPAddress"]
 
+    def volume(self, name):
+        """Its folder on this machine."""
+        return pathlib.Path(inspect(f"{self.name}_{name}")["Mountpoint"])
+
     def down(self):
         self("down", "--volumes", "--remove-orphans", "--timeout", "5", check=False)

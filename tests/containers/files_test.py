@@ -76,17 +76,50 @@ class Compose(unittest.TestCase):
         networks = blocks(blocks((DOCKER / "compose.yaml").read_text(), 0)["networks"].split("\n", 1)[1], 2)
         self.assertIn("internal: true", networks["job"])
         inside = {name for name, block in services().items()
-                  if "networks: [" not in block or "job" in re.search(r"networks: \[(.*)\]", block).group(1)}
+                  if "network_mode: none" not in block
+                  and ("networks: [" not in block or "job" in re.search(r"networks: \[(.*)\]", block).group(1))}
         self.assertEqual(inside, {"server-0", "server-1", "server-2", "worker", "ballast", "prometheus"})
+
+    def test_each_service_has_the_keys_of_its_role_and_no_others(self):
+        top = blocks((DOCKER / "compose.yaml").read_text(), 0)
+        mounts = {name: re.findall(r"^ +- (keys-[\w-]+:\S+)$", block, re.M) for name, block in services().items()}
+        self.assertEqual({name: found for name, found in mounts.items() if found}, {
+            **{f"server-{shard}": ["keys-server:/keys:ro"] for shard in range(3)},
+            "worker": ["keys-worker:/keys:ro"],
+            "ballast": ["keys-operator:/keys:ro"],
+            "keys": ["keys-server:/keyring/server", "keys-worker:/keyring/worker", "keys-operator:/keyring/operator"],
+        })
+        self.assertEqual(set(re.findall(r"^  (keys-\w+):$", top["volumes"], re.M)),
+                         {"keys-server", "keys-worker", "keys-operator"})
+        for name, file in {"server-0": "/keys", "server-1": "/keys", "server-2": "/keys", "worker": "/keys/worker.key",
+                           "ballast": "/keys/operator.key"}.items():
+            self.assertRegex(services()[name], rf"--keys, {re.escape(file)}\]", name)
+        self.assertIn("--keys, /keys/worker.key,", (DOCKER / "compose.gpu.yaml").read_text())
+
+    def test_keys_are_made_without_a_network_before_anybody_needs_them(self):
+        top = blocks((DOCKER / "compose.yaml").read_text(), 0)
+        keys = services()["keys"]
+        self.assertIn("<<: *confined\n", keys)
+        self.assertIn("network_mode: none\n", keys)
+        self.assertNotIn("networks:", keys + top["x-confined"])
+        for block in (top["x-server"], services()["worker"]):
+            self.assertIn("keys: {condition: service_completed_successfully}\n", block)
+
+    def test_nobody_listens_without_keys(self):
+        for file in DOCKER.iterdir():
+            if file.is_file():
+                self.assertNotIn("--insecure", file.read_text(), file)
 
     def test_everything_is_started_with_as_few_rights_as_it_needs(self):
         top = blocks((DOCKER / "compose.yaml").read_text(), 0)
         for right in ("cap_drop: [ALL]", "no-new-privileges:true", "read_only: true"):
-            self.assertIn(right, top["x-process"])
+            self.assertIn(right, top["x-confined"])
             self.assertIn(right, services()["prometheus"])
         for name, block in services().items():
             if name not in ("prometheus", "grafana"):
-                self.assertRegex(block, r"<<: \*(server|process)\n", name)
+                self.assertRegex(block, r"<<: \*(server|process|confined)\n", name)
+        for name in ("x-process", "x-server"):
+            self.assertRegex(top[name], r"<<: \*(process|confined)\n", name)
 
 
 class Images(unittest.TestCase):

@@ -92,7 +92,8 @@ class Images(unittest.TestCase):
         for _, image in self.each():
             self.assertEqual(image.about["Config"]["User"], "10001:10001")
             own = {file.name for file in image.members() if file.uid == 10001 or file.gid == 10001}
-            self.assertLessEqual(own, {"var/lib/ballast", "data", "copies", "prometheus"})
+            self.assertLessEqual(own, {"var/lib/ballast", "data", "copies", "prometheus", "keys", "keyring", "keyring/server",
+                                       "keyring/worker", "keyring/operator"})
             writable = [file.name for file in image.members()
                         if file.mode & 0o002 and not file.issym() and not (file.isdir() and file.mode & 0o1000)
                         and not file.name.startswith("dev/")]

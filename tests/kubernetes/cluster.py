@@ -1,5 +1,5 @@
 """Jobs on a real Kubernetes of one node: pods deleted at random, shards rolled, workers scaled, a pod evicted against its
-budget, a volume lost. Each ends with the bits of `ballast run`, and ten minutes after the end nothing runs. Needs what
+budget, a volume lost, an operator let in. Each ends with the bits of `ballast run`, and ten minutes after the end nothing runs. Needs what
 one_node.py says and the images ballast/server, ballast/worker-cpu and ballast/cli; says in a line what is missing.
 
 usage: cluster.py [CASE]...
@@ -45,7 +45,9 @@ class Trial:
         self.job = folder / "job.yaml"
         self.options = ["--name", name, "--peers", "variables", "--server-cpu", "10m", "--worker-cpu", "10m", "--tag", TAG,
                         *options]
+        self.keys = folder / name / "keys"
         self.objects = self.render()
+        self.make_secrets()
         self.volumes = {claim["metadata"]["name"]: cluster.volume(claim) for claim in self.objects
                         if claim["kind"] == "PersistentVolumeClaim"}
         cluster.apply(self.objects)
@@ -55,6 +57,17 @@ class Trial:
         text = subprocess.run([BALLAST, "render", "kubernetes", self.job, "--format", "json", *self.options, *more],
                               text=True, capture_output=True, check=True).stdout
         return json.loads(text.replace('"--linger=120"', '"--linger=20"'))["items"]
+
+    def make_secrets(self):
+        """By the lines that render writes above the objects, as they stand there."""
+        text = subprocess.run([BALLAST, "render", "kubernetes", self.job, *self.options], text=True, capture_output=True,
+                              check=True).stdout
+        lines = re.findall(r"^#   (\w.*)$", text, re.M)
+        assert len(lines) == 3, text[:1000]
+        self.keys.parent.mkdir()
+        environment = {**os.environ, "PATH": f"{BALLAST.parent}:{os.environ['PATH']}", "KUBECONFIG": str(self.cluster.config)}
+        for line in lines:
+            subprocess.run(line, shell=True, cwd=self.keys.parent, env=environment, capture_output=True, check=True)
 
     # ---- what is there
 
@@ -79,10 +92,10 @@ class Trial:
         service = self.cluster.get("service", f"{self.name}-shard-0")
         return f"tcp://{service['spec']['clusterIP']}:7000"
 
-    def status(self):
-        """As the lead tells it; nothing if it does not answer now."""
-        done = subprocess.run([BALLAST, "status", self.address(), "--json"], text=True, capture_output=True,
-                              check=False)
+    def status(self, operator="operator"):
+        """As the lead tells it; nothing if it does not answer now, or not to this operator."""
+        done = subprocess.run([BALLAST, "status", self.address(), "--json", "--keys", self.keys / f"{operator}.key"], text=True,
+                              capture_output=True, check=False)
         return json.loads(done.stdout) if done.returncode == 0 else None
 
     def copied(self):
@@ -237,6 +250,19 @@ def volume_lost(trial, tell):
     assert "the ledger is restored" in log, "shard 0 has not said that it restored its ledger"
 
 
+def operator_added(trial, tell):
+    """To the list in the servers' Secret, while they run."""
+    trial.wait("training", trial.is_training)
+    subprocess.run([BALLAST, "keygen", trial.keys, "--add-operator", "second"], check=True, capture_output=True)
+    assert trial.status("second") is None, "whose key is in no list is answered"
+    began = time.monotonic()
+    secret = trial.cluster.kubectl("create", "secret", "generic", f"{trial.name}-server-keys", "--dry-run=client", "-o", "json",
+                                   *(f"--from-file={trial.keys / file}" for file in ("server.key", "allowed.keys")))
+    trial.cluster.kubectl("replace", "-f", "-", text=secret)
+    trial.wait("the second operator to be answered", lambda: trial.status("second") is not None)
+    tell(f"an operator who was added is answered after {time.monotonic() - began:.0f} s")
+
+
 def worker_after_the_end(trial, tell):
     """Another worker than the Job's own, that is started when nobody can tell it of the end any more."""
     template = next(each for each in trial.objects if each["kind"] == "Job"
@@ -252,7 +278,7 @@ def worker_after_the_end(trial, tell):
 
 
 CASES = {case.__name__: case for case in (undisturbed, pods_deleted, shards_rolled, workers_scaled, pod_evicted,
-                                          volume_lost, worker_after_the_end)}
+                                          volume_lost, operator_added, worker_after_the_end)}
 COPIES = "copies"  # a claim
 OPTIONS = {"volume_lost": ["--copies", COPIES, "--set", "durability.copy_to=/copies", "--set", "durability.run=volume-lost"]}
 

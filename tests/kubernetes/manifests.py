@@ -16,6 +16,7 @@ from structure import Objects
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 KUBERNETES = ROOT / "kubernetes"
 BALLAST = pathlib.Path(os.environ.get("BALLAST_BUILD", ROOT / "build")) / "cli" / "ballast"
+A_KEY = "rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7"  # of ZeroMQ's manual
 JOB = """job: {name}
 model: {{name: emulated, parameters: [{{name: w, shape: [1000, 1000]}}]}}
 data: {{name: none}}
@@ -82,7 +83,7 @@ class Rendered(unittest.TestCase):
     @classmethod
     def kinds_of_jobs(cls):
         """(title, (objects, names that others make))"""
-        external = ["files", "copies", "start", "keys", "models"]
+        external = ["files", "copies", "start", "keys", "models", "team-server-keys", "team-worker-keys"]
         mnist = str(ROOT / "configs" / "mnist-lenet5.yaml")
         for title, arguments, job in (
             ("plain", [], cls.job()),
@@ -104,6 +105,8 @@ class Rendered(unittest.TestCase):
              cls.job()),
             ("a queue", ["--queue", "team-a"], cls.job()),
             ("monitors", ["--monitors"], cls.job()),
+            ("keys of several jobs", ["--server-secret", "team-server-keys", "--worker-secret", "team-worker-keys"],
+             cls.job()),
         ):
             yield title, (render(*arguments, job=job), external)
 
@@ -135,6 +138,15 @@ class Rendered(unittest.TestCase):
         def remove(kind):
             return lambda objects: objects.remove(next(each for each in objects if each["kind"] == kind))
 
+        def arguments(objects):
+            return pod(objects)["containers"][0]["args"]
+
+        def secret(objects):
+            return next(volume["secret"] for volume in pod(objects)["volumes"] if "secret" in volume)
+
+        def keys_mount(objects):
+            return next(mount for mount in pod(objects)["containers"][0]["volumeMounts"] if mount["name"] == "keys")
+
         def set_limit(objects):
             pod(objects)["containers"][0]["resources"]["limits"]["memory"] = "1Mi"
 
@@ -150,6 +162,24 @@ class Rendered(unittest.TestCase):
             "root": lambda objects: pod(objects)["securityContext"].pop("runAsNonRoot"),
             "no variable": lambda objects: pod(objects)["containers"][0]["env"].pop(),
             "a long name": lambda objects: objects[job]["metadata"].update({"name": "m" * 64}),
+            "a door for everybody": lambda objects: arguments(objects).append("--insecure"),
+            "no keys": lambda objects: arguments(objects).remove("--keys=/keys"),
+            "a key as an argument": lambda objects: arguments(objects).append("--secret=" + A_KEY),
+            "a key as a variable": lambda objects: pod(objects)["containers"][0]["env"].append(
+                {"name": "KEY", "value": A_KEY}),
+            "a Secret as a variable": lambda objects: pod(objects)["containers"][0]["env"].append(
+                {"name": "KEY", "valueFrom": {"secretKeyRef": {"name": "keys", "key": "server.key"}}}),
+            "a Secret's contents": lambda objects: objects.append(
+                {"kind": "Secret", "metadata": {"name": "million-server-keys"}}),
+            "the workers' Secret": lambda objects: secret(objects).update(secretName="million-worker-keys"),
+            "a second Secret": lambda objects: pod(objects)["volumes"].append(
+                {"name": "more", "secret": {"secretName": "million-worker-keys"}}),
+            "all of a Secret": lambda objects: secret(objects).pop("items"),
+            "the operator's key": lambda objects: secret(objects)["items"].append(
+                {"key": "operator.key", "path": "operator.key"}),
+            "keys for everybody": lambda objects: secret(objects).update(defaultMode=0o444),
+            "keys that stay as they were": lambda objects: keys_mount(objects).update(subPath="server.key"),
+            "keys that can be written": lambda objects: keys_mount(objects).pop("readOnly"),
         }.items():
             with self.subTest(title):
                 self.assertNotEqual(mutant(change), [])

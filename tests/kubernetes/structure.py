@@ -4,6 +4,12 @@ import re
 
 LABEL = re.compile(r"^[a-z]([-a-z0-9]*[a-z0-9])?$")  # of a Service's name, the strictest; 63 characters at most
 SUFFIX_OF_POD = len("-abcde")
+# What a key looks like (40 characters of Z85), as a whole value or as that of an option.
+KEY = re.compile(r"(--?[a-z-]+=)?[0-9a-zA-Z.:+=^!/*?&<>()\[\]{}@%$#-]{40}")
+# By role of a pod: of its Secret's keys those that it sees, and its argument.
+KEYS = {"server": (["server.key", "allowed.keys"], "--keys={folder}"), "worker": (["worker.key"], "--keys={folder}/worker.key")}
+BUCKET = {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"}  # what may come from a Secret as a variable
+GROUP_READS = 0o440
 UNITS = {"": 1, "m": 1e-3, "Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40}
 
 
@@ -45,7 +51,10 @@ class Objects:
         self.check_selectors()
         self.check_ports()
         self.check_budgets()
-        for name, _, pod in self.pods():
+        for secret in self.of("Secret"):
+            self.fault(secret["metadata"]["name"], "is a Secret with its contents")
+        for name, labels, pod in self.pods():
+            self.check_keys(name, labels, pod)
             self.check_volumes(name, pod)
             self.check_variables(name, pod)
             self.check_security(name, pod)
@@ -145,6 +154,44 @@ class Objects:
             for kind, wanted in (("PersistentVolumeClaim", claim), ("ConfigMap", map_)):
                 if wanted and wanted not in self.names(kind) | self.external:
                     self.fault(name, f"there is no {kind} {wanted}")
+
+    def check_keys(self, name, labels, pod):
+        """That it has the Secret of its role and no other, as files that follow it; and that no key is anywhere else."""
+        role = labels.get("app.kubernetes.io/component")
+        files, argument = KEYS.get(role, ([], ""))
+        secrets = [volume for volume in pod.get("volumes", []) if "secret" in volume or "projected" in volume]
+        if len(secrets) != (1 if files else 0):
+            self.fault(name, f"mounts {len(secrets)} Secrets as {role}")
+        for volume in secrets:
+            secret = volume.get("secret", {})
+            if secret.get("secretName") not in {f"{labels['app.kubernetes.io/instance']}-{role}-keys"} | self.external:
+                self.fault(name, f"mounts the Secret {secret.get('secretName')} as {role}")
+            if secret.get("items") != [{"key": file, "path": file} for file in files]:
+                self.fault(name, f"sees {secret.get('items')} as {role}")
+            if secret.get("defaultMode") != GROUP_READS or secret.get("optional"):
+                self.fault(name, f"mounts its keys as {secret}")
+            for container in containers(pod):
+                mounts = [mount for mount in container.get("volumeMounts", []) if mount["name"] == volume["name"]]
+                if len(mounts) != 1 or not mounts[0].get("readOnly") or "subPath" in mounts[0]:
+                    self.fault(name, f"keys by {mounts}: a Secret that changes is not seen, or could be written")
+                elif argument.format(folder=mounts[0]["mountPath"]) not in container["args"]:
+                    self.fault(name, f"is not told of its keys in {mounts[0]['mountPath']}")
+        for container in containers(pod):
+            self.check_words(name, container)
+
+    def check_words(self, name, container):
+        words = container["args"] + container.get("command", [])
+        if "--insecure" in words:
+            self.fault(name, "listens for everybody")
+        for variable in container.get("env", []):
+            words.append(variable.get("value", ""))
+            if "secretKeyRef" in variable.get("valueFrom", {}) and variable["name"] not in BUCKET:
+                self.fault(name, f"has a secret in its environment, {variable['name']}")
+        if container.get("envFrom"):
+            self.fault(name, "has an environment that nobody sees here")
+        for word in words:
+            if KEY.fullmatch(word):
+                self.fault(name, f"has a key among its words: {word}")
 
     def check_variables(self, name, pod):
         services = {f"{service.upper().replace('-', '_')}_SERVICE_HOST" for service in self.names("Service")}

@@ -15,12 +15,12 @@ namespace {
 
 TEST_CASE("a compose file has a service for each shard, with a volume of its own, and one for the workers") {
   const auto file = compose_file(JobToRender().rendered());
-  CHECK(file["services"].size() == 3);
-  CHECK(file["volumes"].size() == 2);
+  CHECK(file["services"].size() == 5);  // and the keys' and the operator's
+  CHECK(file["volumes"].size() == 6);
   CHECK(file["services"]["worker"]["scale"] == 3);
   const auto& shard = file["services"]["server-1"];
-  CHECK(shard["volumes"] ==
-        nlohmann::ordered_json::array({"./job.yaml:/etc/ballast/job.yaml:ro", "shard-1:/var/lib/ballast"}));
+  CHECK(shard["volumes"] == nlohmann::ordered_json::array({"./job.yaml:/etc/ballast/job.yaml:ro",
+                                                           "keys-server:/keys:ro", "shard-1:/var/lib/ballast"}));
   CHECK(shard["restart"] == "on-failure:20");
   CHECK(shard["stop_grace_period"] == "70s");
   CHECK(file["networks"]["job"]["internal"] == true);
@@ -46,6 +46,42 @@ TEST_CASE("a compose file's containers can change nothing but their volumes") {
   }
 }
 
+TEST_CASE("each service of a compose file has the keys of its role, and no others") {
+  const auto file = compose_file(JobToRender().rendered());
+  const auto& services = file["services"];
+  const auto keys_of = [&services](const std::string& service) {
+    std::vector<std::string> found;
+    for (const auto& volume : services[service]["volumes"]) {
+      if (volume.get<std::string>().starts_with("keys-")) {
+        found.push_back(volume.get<std::string>());
+      }
+    }
+    return found;
+  };
+  using Volumes = std::vector<std::string>;
+  for (const std::string server : {"server-0", "server-1"}) {
+    CHECK(keys_of(server) == Volumes{"keys-server:/keys:ro"});
+    CHECK(has_word(services[server]["command"], "--keys=/keys"));
+  }
+  CHECK(keys_of("worker") == Volumes{"keys-worker:/keys:ro"});
+  CHECK(has_word(services["worker"]["command"], "--keys=/keys/worker.key"));
+  CHECK(keys_of("ballast") == Volumes{"keys-operator:/keys:ro"});
+  CHECK(has_word(services["ballast"]["command"], "--keys=/keys/operator.key"));
+  CHECK(file.dump().find("--insecure") == std::string::npos);
+}
+
+TEST_CASE("keys are made without a network, before who needs them starts") {
+  const auto file = compose_file(JobToRender().rendered());
+  const auto& keys = file["services"]["keys"];
+  CHECK(keys["network_mode"] == "none");
+  CHECK(!keys.contains("networks"));
+  CHECK(keys["volumes"] == nlohmann::ordered_json::array({"keys-server:/keyring/server", "keys-worker:/keyring/worker",
+                                                          "keys-operator:/keyring/operator"}));
+  for (const std::string service : {"server-0", "server-1", "worker"}) {
+    CHECK(file["services"][service]["depends_on"]["keys"]["condition"] == "service_completed_successfully");
+  }
+}
+
 TEST_CASE("data, copies and GPUs of a compose file") {
   JobToRender mnist(JobToRender::kMnist);
   mnist.options.data = "/srv/mnist";
@@ -55,10 +91,10 @@ TEST_CASE("data, copies and GPUs of a compose file") {
   const auto file = compose_file(mnist.rendered());
   const auto& worker = file["services"]["worker"];
   CHECK(worker["image"] == "ballast/worker-cuda:latest");
-  CHECK(worker["volumes"][0] == "/srv/mnist:/data:ro");
+  CHECK(worker["volumes"][1] == "/srv/mnist:/data:ro");
   CHECK(worker["deploy"]["resources"]["reservations"]["devices"][0]["count"] == 1);
   CHECK(has_word(worker["command"], "--data=/data"));
-  CHECK(file["services"]["server-0"]["volumes"][2] == "/srv/copies:/copies");
+  CHECK(file["services"]["server-0"]["volumes"][3] == "/srv/copies:/copies");
   CHECK(file["networks"]["job"]["internal"] == true);
 }
 

@@ -176,7 +176,7 @@ TEST_CASE("a job that reads or writes files needs to be told where they are in a
   CHECK(mnist.refusal().find("--copies has no use") != std::string::npos);
   mnist.options.overrides = {"durability.copy_to=/mnt/copies"};
   CHECK(mnist.refusal() == "it was rendered");
-  CHECK(container_of(mnist.object("Job", "mnist-shard-0"))["volumeMounts"][3]["mountPath"] == "/mnt/copies");
+  CHECK(container_of(mnist.object("Job", "mnist-shard-0"))["volumeMounts"][4]["mountPath"] == "/mnt/copies");
   mnist.options.overrides = {"durability.copy_to=s3://bucket/x", "durability.s3_endpoint=https://s3.example.org"};
   mnist.options.copies = "";
   mnist.options.s3_secret = "keys";
@@ -186,6 +186,58 @@ TEST_CASE("a job that reads or writes files needs to be told where they are in a
   CHECK(mnist.refusal().find("say --initial") != std::string::npos);
   mnist.options.initial = "start";
   CHECK(mnist.rendered().job.spec.training.init_from == "/initial/start.safetensors");
+}
+
+// The Secret of a pod, and which of its keys the pod sees.
+std::vector<std::string> secret_of(const Json& job) {
+  const auto pod = pod_of(job);
+  std::vector<std::string> found;
+  for (const auto& volume : pod["volumes"]) {
+    if (volume.contains("secret")) {
+      found.push_back(volume["secret"]["secretName"]);
+      for (const auto& item : volume["secret"]["items"]) {
+        found.push_back(item["path"]);
+      }
+    }
+  }
+  return found;
+}
+
+TEST_CASE("each pod mounts the Secret of its role, and no other") {
+  JobToRender million;
+  using Words = std::vector<std::string>;
+  for (const std::string name : {"million-floats-shard-0", "million-floats-shard-1"}) {
+    const auto server = million.object("Job", name);
+    CHECK(secret_of(server) == Words{"million-floats-server-keys", "server.key", "allowed.keys"});
+    CHECK(has_argument(container_of(server), "--keys=/keys"));
+    CHECK(!has_argument(container_of(server), "--insecure"));
+  }
+  const auto worker = million.object("Job", "million-floats-workers");
+  CHECK(secret_of(worker) == Words{"million-floats-worker-keys", "worker.key"});
+  CHECK(has_argument(container_of(worker), "--keys=/keys/worker.key"));
+  CHECK(secret_of(weights_job(million.rendered())).empty());
+  million.options.server_secret = "team-servers";
+  million.options.worker_secret = "team-workers";
+  CHECK(secret_of(million.object("Job", "million-floats-shard-1"))[0] == "team-servers");
+  CHECK(secret_of(million.object("Job", "million-floats-workers"))[0] == "team-workers");
+}
+
+TEST_CASE("a Secret that changes is seen in its pods, whose group alone may read it") {
+  const auto pod = pod_of(JobToRender().object("Job", "million-floats-shard-0"));
+  const auto& mount = pod["containers"][0]["volumeMounts"][2];
+  CHECK(mount == Json{{"name", "keys"}, {"mountPath", "/keys"}, {"readOnly", true}});  // a subPath would stay as it was
+  CHECK(pod["volumes"][2]["secret"]["defaultMode"] == 0440);
+  CHECK(pod["securityContext"]["fsGroup"] == pod["securityContext"]["runAsUser"]);
+}
+
+TEST_CASE("the lines that make a job's Secrets name what its pods mount") {
+  JobToRender million;
+  million.options.worker_secret = "team-workers";
+  CHECK(secrets_to_make(million.rendered()) ==
+        std::vector<std::string>{"ballast keygen keys",
+                                 "kubectl create secret generic million-floats-server-keys "
+                                 "--from-file=keys/server.key --from-file=keys/allowed.keys",
+                                 "kubectl create secret generic team-workers --from-file=keys/worker.key"});
 }
 
 TEST_CASE("the weights of a finished job are read from all of its claims") {
