@@ -48,6 +48,7 @@ void LeadConnection::begin(Micros now) {
 
 // A lead that is there may have nothing to say to a shard before all the others are there as well.
 void LeadConnection::tick(Micros now) {
+  socket_.keep_name(conversation_.version() <= kOneNameVersion);
   socket_.tick(now);
   if (!reach_) {
     return;

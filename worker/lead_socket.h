@@ -25,6 +25,7 @@ class LeadSocket {
   void begin(Micros now) { reach_.begin(now); }
   // At every tick: what was found out about a lane's address, which the core is to be told.
   std::optional<worker::Unreachable> tick(const Worker& core, Micros now, std::uint32_t lanes_per_shard) {
+    socket_.keep_name(conversation_.version() <= kOneNameVersion);
     socket_.tick(now);
     return reach_.tick(core, now, lanes_per_shard, socket_.refusal());
   }

@@ -59,6 +59,7 @@ std::string StatusClient::why_silent() const {
 }
 
 std::optional<Status> StatusClient::take() {
+  socket_.keep_name(conversation_.version() <= kOneNameVersion);
   socket_.tick(monotonic_micros());
   std::optional<Status> newest;
   while (auto received = socket_.receive()) {

@@ -74,7 +74,7 @@ void Dealer::begin_anew(Micros now) {
 }
 
 void Dealer::open(Micros now) {
-  const auto id = routing_id_of(routing_id_, connection_);
+  const auto id = routing_id_of(routing_id_, keeps_name_ ? 0 : connection_);
   auto& socket = raw();
   socket.set(zmq::sockopt::routing_id, zmq::const_buffer(id.data(), id.size()));
   socket.set(zmq::sockopt::reconnect_ivl, -1);

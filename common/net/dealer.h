@@ -36,6 +36,9 @@ class Dealer : public Socket {
   void tick(Micros now);
   // Whether one that speaks ZeroMQ is there, and has taken our key if there are keys. It need not have said anything.
   [[nodiscard]] bool is_connected() const { return connected_; }
+  // Whether later connections have the first one's routing id as well: for a peer of a release that answers by no
+  // other, and lets a newcomer take over a name.
+  void keep_name(bool keep) { keeps_name_ = keep; }
   // How many connections there have been, this one not among them.
   [[nodiscard]] std::uint32_t connections() const { return connection_; }
   // Why the newest handshake came to nothing, for a person; empty if it did not, or there was none.
@@ -63,6 +66,7 @@ class Dealer : public Socket {
   std::unique_ptr<Named> named_;  // null: the peer's address is a number, or a path
   std::unique_ptr<Monitor> monitor_;
   std::uint32_t connection_ = 0;
+  bool keeps_name_ = false;
   bool is_open_ = false;  // the socket has been told to connect
   bool connected_ = false;
   bool is_over_ = false;  // a send was not taken

@@ -12,6 +12,9 @@ struct Decoded;
 inline constexpr std::uint32_t kProtocolVersion = 14;        // the newest that this process speaks
 inline constexpr std::uint32_t kOldestProtocolVersion = 13;  // whoever speaks it trains along
 
+// Leads that speak no later one know who connects by the name of its first connection alone.
+inline constexpr std::uint32_t kOneNameVersion = 13;
+
 constexpr bool is_spoken(std::uint32_t version) {
   return version >= kOldestProtocolVersion && version <= kProtocolVersion;
 }

@@ -135,6 +135,24 @@ TEST_CASE("after its server's restart a worker is heard and answered again by it
   }
 }
 
+TEST_CASE("a name is kept for a peer that knows no other") {
+  Addresses addresses;
+  zmq::context_t worker_context;
+  Dealer dealer(worker_context, session_routing_id(1));
+  dealer.keep_name(true);
+  auto address = addresses.make("ipc");
+  for (int life = 0; life < 2; ++life) {
+    zmq::context_t context;
+    Router router(context);
+    router.bind(address);
+    if (life == 0) {
+      dealer.connect(address);
+    }
+    CHECK(hear_again_and_again(router, dealer, "life " + std::to_string(life)).peer == session_routing_id(1));
+  }
+  CHECK(dealer.connections() > 0);
+}
+
 TEST_CASE("who names himself as another who is connected takes nothing from him") {
   for (const auto* transport : kTransports) {
     Addresses addresses;
