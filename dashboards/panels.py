@@ -31,7 +31,7 @@ BAD = "red"
 VALUES = {
     "{{phase}}": ("data_wait", "pull", "forward", "backward", "push"),
     "{{outcome}}": ("accepted", "duplicate", "superseded", "stale", "expired", "durable", "failed", "done"),
-    "{{cause}}": ("shard", "mark", "below_cut", "lives", "non_finite", "unknown"),
+    "{{cause}}": ("shard", "mark", "below_cut", "lives", "non_finite", "torn", "unknown"),
 }
 
 # What some panels need to have data.

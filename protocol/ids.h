@@ -22,6 +22,12 @@ using Micros = std::uint64_t;  // a moment or a span in microseconds; moments on
 using PayloadId = std::uint64_t;
 inline constexpr PayloadId kNoPayload = 0;
 
+// How large these become at most. A run that is restored from its copies goes on up to 2^31 timelines further.
+inline constexpr unsigned kTimelineBits = 48;
+inline constexpr unsigned kStepBits = 40;
+inline constexpr unsigned kSlotBits = 12;
+inline constexpr Step kMaxSteps = 1'000'000'000'000;  // of a job
+
 inline constexpr std::uint32_t kMaxSlots = 4096;
 inline constexpr std::uint32_t kMaxSessions = 1024;  // a lead or lane refuses further ones
 inline constexpr std::uint32_t kMaxPlanned = 8192;   // updates in a plan
@@ -31,6 +37,8 @@ inline constexpr std::uint32_t kMaxMarks = 1024;      // with a contribution
 inline constexpr std::uint32_t kMaxShardLives = 256;  // of one timeline; with the next one a timeline begins
 inline constexpr std::uint32_t kMaxHeld = 1024;       // snapshots, the newest, that a shard says it holds
 inline constexpr std::uint32_t kMaxCopied = 64;       // sets of copies, the newest, that a shard tells of
+inline constexpr std::uint32_t kMaxReachedBy = 8;     // sessions that a report names for its newest version
+inline constexpr std::uint32_t kMaxBarred = 64;       // sessions of which nothing is taken any more
 inline constexpr std::uint32_t kMaxArithmetics = 16;  // of one job that are remembered
 
 // Of a pull: whatever version is the newest when it is answered.

@@ -13,6 +13,7 @@ enum class RollbackCause : std::uint8_t {
   below_cut,   // a shard has come back with less than a cut that all had come to
   lives,       // a shard has had more lives in the timeline than are remembered
   non_finite,  // a gradient was not finite, and training.non_finite is rollback
+  torn,        // contributions that no honest session can have made brought a lane ahead of the others
   unknown,     // counted in a ledger that did not tell causes; none begins for it
 };
 
@@ -24,10 +25,11 @@ struct RollbackCounts {
   std::uint64_t lives = 0;
   std::uint64_t non_finite = 0;
   std::uint64_t unknown = 0;
+  std::uint64_t torn = 0;
 
   [[nodiscard]] std::uint64_t of(RollbackCause cause) const;
   void count(RollbackCause cause);
-  [[nodiscard]] std::uint64_t total() const { return shard + mark + below_cut + lives + non_finite + unknown; }
+  [[nodiscard]] std::uint64_t total() const { return shard + mark + below_cut + lives + non_finite + unknown + torn; }
   bool operator==(const RollbackCounts&) const = default;
 };
 
@@ -39,18 +41,20 @@ struct RollbackWords {
 };
 
 // Of each cause, in order.
-inline constexpr std::array<RollbackWords, 6> kRollbackWords = {{
+inline constexpr std::array<RollbackWords, 7> kRollbackWords = {{
     {RollbackCause::shard, "shard", "a shard could not go on"},
     {RollbackCause::mark, "mark", "something lost had been built upon"},
     {RollbackCause::below_cut, "below_cut", "a shard came back with less than a cut"},
     {RollbackCause::lives, "lives", "a shard had come back too often"},
     {RollbackCause::non_finite, "non_finite", "a gradient was not finite"},
+    {RollbackCause::torn, "torn",
+     "a lane was brought ahead of the others by contributions that no session can have made"},
     {RollbackCause::unknown, "unknown", "cause not recorded"},
 }};
 
-inline constexpr std::array kRollbackCounts = {&RollbackCounts::shard,      &RollbackCounts::mark,
-                                               &RollbackCounts::below_cut,  &RollbackCounts::lives,
-                                               &RollbackCounts::non_finite, &RollbackCounts::unknown};
+inline constexpr std::array kRollbackCounts = {
+    &RollbackCounts::shard,      &RollbackCounts::mark, &RollbackCounts::below_cut, &RollbackCounts::lives,
+    &RollbackCounts::non_finite, &RollbackCounts::torn, &RollbackCounts::unknown};
 static_assert(kRollbackWords.size() == static_cast<std::size_t>(RollbackCause::unknown) + 1);
 static_assert(kRollbackCounts.size() == kRollbackWords.size());
 static_assert(sizeof(RollbackCounts) == kRollbackWords.size() * sizeof(std::uint64_t), "each cause has its count");

@@ -139,8 +139,12 @@ void LaneLoop::receive_from_workers() {
 void LaneLoop::receive(WorkerConnections::Incoming& incoming) {
   const auto bytes = incoming.payload_bytes();
   const auto payload = incoming.payload ? payloads_.add(std::move(*incoming.payload)) : kNoPayload;
-  metrics_.received(incoming.session, incoming.message, bytes, turn_.began());
+  metrics_.received(incoming.session, incoming.message, bytes);
+  const auto taken = lane_.taken();
   feed(lane::FromWorker{incoming.session, &incoming.message, payload, bytes});
+  if (const auto* push = std::get_if<Push>(&incoming.message); push != nullptr && lane_.taken() > taken) {
+    metrics_.contributed(incoming.session, *push, turn_.began());
+  }
 }
 
 void LaneLoop::receive_from_lead() {

@@ -82,12 +82,10 @@ void LaneMetrics::settle_name(SessionId session, WorkerState& worker, Micros now
   }
 }
 
-void LaneMetrics::received(SessionId session, const Message& message, std::uint64_t payload_bytes, Micros now) {
+void LaneMetrics::received(SessionId session, const Message& message, std::uint64_t payload_bytes) {
   series_.bytes_in->add(static_cast<double>(payload_bytes));
   names_.use(session);
-  if (const auto* push = std::get_if<Push>(&message)) {
-    contribution(session, *push, now);
-  } else if (const auto* hello = std::get_if<LaneHello>(&message)) {
+  if (const auto* hello = std::get_if<LaneHello>(&message)) {
     greeting_ = {session, hello->name};
   }
 }
@@ -99,7 +97,7 @@ void LaneMetrics::sent(SessionId session, const Message& message) {
 }
 
 // Once per worker and step: its first contribution to the step counts.
-void LaneMetrics::contribution(SessionId session, const Push& push, Micros now) {
+void LaneMetrics::contributed(SessionId session, const Push& push, Micros now) {
   if (newest_step_ == ~Step{0} || push.step > newest_step_) {
     newest_step_ = push.step;
     newest_step_at_ = now;

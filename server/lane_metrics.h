@@ -27,7 +27,10 @@ class LaneMetrics {
 
   // The lane has taken the session in: its contributions count in the series of this worker.
   void welcomed(SessionId session, const std::string& worker);
-  void received(SessionId session, const Message& message, std::uint64_t payload_bytes, Micros now);
+  // Of anybody, before the core has judged it.
+  void received(SessionId session, const Message& message, std::uint64_t payload_bytes);
+  // The core has taken the contribution, or had it already: what it refuses says nothing of its sender, nor of others.
+  void contributed(SessionId session, const Push& push, Micros now);
   // A LaneWelcome takes the session in under the name of its newest hello.
   void sent(SessionId session, const Message& message);
   void sent_weights(std::uint64_t payload_bytes) { series_.bytes_out->add(static_cast<double>(payload_bytes)); }
@@ -56,7 +59,6 @@ class LaneMetrics {
   void forget_oldest();
   void remove_unless_shown(const std::string& name);
   void update_staleness(const StalenessCounts& staleness);
-  void contribution(SessionId session, const Push& push, Micros now);
 
   Metrics* metrics_;
   std::uint32_t lane_;

@@ -19,6 +19,7 @@
 #include "common/job/trust_checks.h"
 #include "common/job/weight_average_checks.h"
 #include "common/job/words.h"
+#include "protocol/ids.h"
 
 namespace ballast {
 namespace {
@@ -312,6 +313,18 @@ class JobChecks {
     if (readable({"training.epochs", "training.max_steps"}) && !spec_.training.epochs && !spec_.training.max_steps) {
       mistakes_.add(place_of({"training.batch", "training.slots"}), "training",
                     "the job would never end; set training.epochs or training.max_steps (or both)");
+    } else if (readable({"training.epochs", "training.max_steps", "training.batch", "data.name", "data.train_examples",
+                         "data.validation_examples"})) {
+      ends_in_time();
+    }
+  }
+
+  // By what messages can say.
+  void ends_in_time() {
+    if (const auto steps = plan_steps(spec_.training, split_sizes(spec_.data).train).steps; steps > kMaxSteps) {
+      mistakes_.add(place_of({"training.epochs", "training.max_steps"}), "training.epochs",
+                    std::to_string(steps) + " steps are more than a job may have (" + std::to_string(kMaxSteps) +
+                        "); train for fewer epochs, or set training.max_steps");
     }
   }
 

@@ -173,6 +173,30 @@ constexpr bool matches_schema() {
   return same;
 }
 
+template <typename T>
+inline constexpr bool is_whole_number = std::is_integral_v<T> && !std::is_same_v<T, bool>;
+
+template <typename Struct, typename Value, typename Rule>
+constexpr bool is_ranged(const Field<Struct, Value, Rule>& /*field*/) {
+  return !is_whole_number<Value> || !std::is_same_v<Rule, Any>;
+}
+template <typename Struct, typename Entry, typename Rule>
+constexpr bool is_ranged(const Field<Struct, std::vector<Entry>, List<Rule>>& /*field*/) {
+  return !is_whole_number<Entry> || !std::is_same_v<Rule, Any>;
+}
+template <typename Kind>
+constexpr bool is_ranged(const Kind& /*field*/) {
+  return true;
+}
+
+// Whether every whole number has a range.
+template <typename T>
+constexpr bool has_ranges() {
+  bool all = true;
+  for_each_field<T>([&]<std::size_t I>(const auto& field) { all = all && is_ranged(field); });
+  return all;
+}
+
 // Whether all fields have been there in every version that is spoken. A struct lies in its table byte by byte: it can
 // gain nothing.
 template <typename T>

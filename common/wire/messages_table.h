@@ -1,7 +1,6 @@
 // Every message, field by field: names, rules and limits. schemas/wire.fbs has the form of each.
 #pragma once
 
-#include <limits>
 #include <string_view>
 #include <tuple>
 
@@ -23,16 +22,21 @@ struct Described<LaneHello> : Plain<LaneHello, schema::LaneHello> {
 
 template <>
 struct Described<Pull> : Plain<Pull, schema::Pull> {
-  static constexpr std::tuple fields{BALLAST_FIELD(timeline), BALLAST_FIELD(version),
-                                     BALLAST_FIELD(chunks, List{kMaxPullChunks}), BALLAST_FIELD(clock),
+  static constexpr std::tuple fields{BALLAST_FIELD(timeline, kTimelines), BALLAST_FIELD(version, kVersionsOrNewest),
+                                     BALLAST_FIELD(chunks, List{kMaxPullChunks, kChunks}), BALLAST_FIELD(clock),
                                      BALLAST_FIELD(averages)};
 };
 
 template <>
 struct Described<Push> : Plain<Push, schema::Push> {
-  static constexpr std::tuple fields{BALLAST_FIELD(timeline),     BALLAST_FIELD(step),      BALLAST_FIELD(chunk),
-                                     BALLAST_FIELD(node, Work{}), BALLAST_FIELD(want_next), BALLAST_FIELD(fault),
-                                     BALLAST_FIELD(phases),       BALLAST_FIELD(items)};
+  static constexpr std::tuple fields{BALLAST_FIELD(timeline, kTimelines),
+                                     BALLAST_FIELD(step, kSteps),
+                                     BALLAST_FIELD(chunk, kChunks),
+                                     BALLAST_FIELD(node, Work{}),
+                                     BALLAST_FIELD(want_next),
+                                     BALLAST_FIELD(fault, SlotOrNone{}),
+                                     BALLAST_FIELD(phases),
+                                     BALLAST_FIELD(items)};
   static constexpr std::string_view allowed = "fault a slot of the node, or 4294967295: none";
   static Fault fault(const Push& push) {
     if (push.fault == kNoSlot || push.node.contains(push.fault)) {
@@ -47,34 +51,38 @@ struct Described<Push> : Plain<Push, schema::Push> {
 
 template <>
 struct Described<LaneWelcome> : Plain<LaneWelcome, schema::LaneWelcome> {
-  static constexpr std::tuple fields{BALLAST_FIELD(timeline), BALLAST_FIELD(incarnation, NotZero{}),
-                                     BALLAST_FIELD(credit_bytes)};
+  static constexpr std::tuple fields{BALLAST_FIELD(timeline, kTimelines), BALLAST_FIELD(incarnation, NotZero{}),
+                                     BALLAST_FIELD(credit_bytes, kBytes)};
 };
 
 template <>
 struct Described<Receipt> : Plain<Receipt, schema::Receipt> {
-  static constexpr std::tuple fields{BALLAST_FIELD(timeline), BALLAST_FIELD(step), BALLAST_FIELD(chunk),
-                                     BALLAST_FIELD(node, Work{}),
+  static constexpr std::tuple fields{BALLAST_FIELD(timeline, kTimelines), BALLAST_FIELD(step, kSteps),
+                                     BALLAST_FIELD(chunk, kChunks), BALLAST_FIELD(node, Work{}),
                                      BALLAST_FIELD(outcome, Known{ReceiptOutcome::expired})};
 };
 
 template <>
 struct Described<Weights> : Plain<Weights, schema::Weights> {
-  static constexpr std::tuple fields{BALLAST_FIELD(timeline), BALLAST_FIELD(incarnation, NotZero{}),
-                                     BALLAST_FIELD(chunk),    BALLAST_FIELD(version),
-                                     BALLAST_FIELD(clock),    BALLAST_FIELD(sequence),
+  static constexpr std::tuple fields{BALLAST_FIELD(timeline, kTimelines),
+                                     BALLAST_FIELD(incarnation, NotZero{}),
+                                     BALLAST_FIELD(chunk, kChunks),
+                                     BALLAST_FIELD(version, kVersions),
+                                     BALLAST_FIELD(clock),
+                                     BALLAST_FIELD(sequence, kCounts),
                                      BALLAST_FIELD(averages)};
 };
 
 template <>
 struct Described<Gone> : Plain<Gone, schema::Gone> {
-  static constexpr std::tuple fields{BALLAST_FIELD(timeline), BALLAST_FIELD(chunk), BALLAST_FIELD(version),
-                                     BALLAST_FIELD(newest), BALLAST_FIELD(averages)};
+  static constexpr std::tuple fields{BALLAST_FIELD(timeline, kTimelines), BALLAST_FIELD(chunk, kChunks),
+                                     BALLAST_FIELD(version, kVersionsOrNewest), BALLAST_FIELD(newest, kVersions),
+                                     BALLAST_FIELD(averages)};
 };
 
 template <>
 struct Described<Stale> : Plain<Stale, schema::Stale> {
-  static constexpr std::tuple fields{BALLAST_FIELD(timeline)};
+  static constexpr std::tuple fields{BALLAST_FIELD(timeline, kTimelines)};
 };
 
 template <>
@@ -92,17 +100,17 @@ struct Described<WorkerHello> : Plain<WorkerHello, schema::WorkerHello> {
 
 template <>
 struct Described<Heartbeat> : Plain<Heartbeat, schema::Heartbeat> {
-  static constexpr std::tuple fields{BALLAST_FIELD(timeline),
+  static constexpr std::tuple fields{BALLAST_FIELD(timeline, kTimelines),
                                      BALLAST_FIELD(order),
-                                     BALLAST_FIELD(step),
+                                     BALLAST_FIELD(step, kSteps),
                                      BALLAST_FIELD(ready),
                                      BALLAST_FIELD(idle),
                                      BALLAST_FIELD(waits_for, FreeText{}),
                                      BALLAST_FIELD(fingerprint, Line{}),
                                      BALLAST_FIELD(data_digest, Line{}),
                                      BALLAST_FIELD(phases),
-                                     BALLAST_FIELD(slots),
-                                     BALLAST_FIELD(placement),
+                                     BALLAST_FIELD(slots, kCounts),
+                                     BALLAST_FIELD(placement, kCounts),
                                      BALLAST_FIELD(delivered, List{kMaxGrants}),
                                      BALLAST_FIELD(dropped, List{kMaxGrants}),
                                      since(14, BALLAST_FIELD(progress))};
@@ -110,14 +118,14 @@ struct Described<Heartbeat> : Plain<Heartbeat, schema::Heartbeat> {
 
 template <>
 struct Described<EvaluationResult> : Plain<EvaluationResult, schema::EvaluationResult> {
-  static constexpr std::tuple fields{BALLAST_FIELD(timeline),
+  static constexpr std::tuple fields{BALLAST_FIELD(timeline, kTimelines),
                                      BALLAST_FIELD(split, Known{Split::test}),
-                                     BALLAST_FIELD(item),
-                                     BALLAST_FIELD(version),
+                                     BALLAST_FIELD(item, kExamples),
+                                     BALLAST_FIELD(version, kVersions),
                                      BALLAST_FIELD(loss_sum),
-                                     BALLAST_FIELD(correct),
-                                     BALLAST_FIELD(examples),
-                                     BALLAST_FIELD(counts, List{kMaxMetricCounts}),
+                                     BALLAST_FIELD(correct, kExamples),
+                                     BALLAST_FIELD(examples, kExamples),
+                                     BALLAST_FIELD(counts, List{kMaxMetricCounts, kBytes}),
                                      BALLAST_FIELD(sums, List{kMaxMetricSums})};
   static constexpr std::string_view allowed = "correct <= examples";
   static Fault fault(const EvaluationResult& result) {
@@ -134,14 +142,14 @@ struct Described<Goodbye> : Plain<Goodbye, schema::Goodbye> {
 
 template <>
 struct Described<WorkerWelcome> : Plain<WorkerWelcome, schema::WorkerWelcome> {
-  static constexpr std::tuple fields{BALLAST_FIELD(timeline),
+  static constexpr std::tuple fields{BALLAST_FIELD(timeline, kTimelines),
                                      BALLAST_FIELD(job, JobText{}),
                                      BALLAST_FIELD(spec_digest, Line{}),
                                      BALLAST_FIELD(layout_digest, Line{}),
                                      BALLAST_FIELD(shards, AtMost{kMaxShards}),
                                      BALLAST_FIELD(lanes, AtMost{kMaxLanes}),
                                      BALLAST_FIELD(addresses, List{kMaxAddresses}),
-                                     BALLAST_FIELD(placement)};
+                                     BALLAST_FIELD(placement, kCounts)};
   static constexpr std::string_view allowed = "addresses within the message's shards and lanes";
   static Fault fault(const WorkerWelcome& welcome) {
     return each(".addresses", welcome.addresses, [&](const LaneAddress& address) {
@@ -153,12 +161,12 @@ struct Described<WorkerWelcome> : Plain<WorkerWelcome, schema::WorkerWelcome> {
 template <>
 struct Described<Assign> : Plain<Assign, schema::Assign> {
   static constexpr std::tuple fields{BALLAST_FIELD(order),
-                                     BALLAST_FIELD(timeline),
-                                     BALLAST_FIELD(generation),
+                                     BALLAST_FIELD(timeline, kTimelines),
+                                     BALLAST_FIELD(generation, kCounts),
                                      BALLAST_FIELD(evaluation),
                                      BALLAST_FIELD(rounds),
                                      BALLAST_FIELD(items),
-                                     since(14, BALLAST_FIELD(beats_apart))};
+                                     since(14, BALLAST_FIELD(beats_apart, kSpans))};
 };
 
 // ---- lane to lead
@@ -174,12 +182,12 @@ struct Described<ShardHello> : Plain<ShardHello, schema::ShardHello> {
                                      BALLAST_FIELD(layout_digest, Line{}),
                                      BALLAST_FIELD(initial_weights, Line{}),
                                      BALLAST_FIELD(address, Line{}),
-                                     BALLAST_FIELD(timeline),
-                                     BALLAST_FIELD(open_step),
+                                     BALLAST_FIELD(timeline, kTimelines),
+                                     BALLAST_FIELD(open_step, kSteps),
                                      BALLAST_FIELD(held, List{kMaxHeld}),
                                      BALLAST_FIELD(lives, List{kMaxShardLives + 1}),
                                      BALLAST_FIELD(replayed),
-                                     since(14, BALLAST_FIELD(run)),
+                                     since(14, BALLAST_FIELD(run, Name{})),
                                      since(14, BALLAST_FIELD(copied, List{kMaxCopied})),
                                      since(14, BALLAST_FIELD(lost, List{kMaxCopied})),
                                      since(14, BALLAST_FIELD(copies_trouble, FreeText{}))};
@@ -191,11 +199,11 @@ template <>
 struct Described<LaneReport> : Plain<LaneReport, schema::LaneReport> {
   static constexpr std::tuple fields{BALLAST_FIELD(lane),
                                      BALLAST_FIELD(incarnation, NotZero{}),
-                                     BALLAST_FIELD(sequence),
-                                     BALLAST_FIELD(timeline),
+                                     BALLAST_FIELD(sequence, kCounts),
+                                     BALLAST_FIELD(timeline, kTimelines),
                                      BALLAST_FIELD(serving),
-                                     BALLAST_FIELD(open_step),
-                                     BALLAST_FIELD(planned),
+                                     BALLAST_FIELD(open_step, kSteps),
+                                     BALLAST_FIELD(planned, kVersions),
                                      BALLAST_FIELD(measures, List{kMaxMeasures}),
                                      NumbersOf{"measure_sums", &Struct::measures, kMaxSums},
                                      BALLAST_FIELD(held, List{kMaxSnapshots}),
@@ -204,8 +212,8 @@ struct Described<LaneReport> : Plain<LaneReport, schema::LaneReport> {
                                      BALLAST_FIELD(trouble, FreeText{}),
                                      BALLAST_FIELD(statistics, List{kMaxPlanned}),
                                      BALLAST_FIELD(slots_by_session, List{kMaxSessions}),
-                                     BALLAST_FIELD(duplicates),
-                                     BALLAST_FIELD(superseded),
+                                     BALLAST_FIELD(duplicates, kCounts),
+                                     BALLAST_FIELD(superseded, kCounts),
                                      BALLAST_FIELD(leaving),
                                      BALLAST_FIELD(failure, FreeText{}),
                                      BALLAST_FIELD(copy),
@@ -213,8 +221,6 @@ struct Described<LaneReport> : Plain<LaneReport, schema::LaneReport> {
                                      BALLAST_FIELD(items),
                                      BALLAST_FIELD(plan),
                                      since(14, BALLAST_FIELD(departing))};
-  static constexpr std::string_view allowed = "lane within 64 shards of 16 lanes";
-  static Fault fault(const LaneReport& report) { return lane_within(".lane", report.lane, kMaxShards, kMaxLanes); }
 };
 
 // ---- lead to lane
@@ -222,32 +228,29 @@ struct Described<LaneReport> : Plain<LaneReport, schema::LaneReport> {
 template <>
 struct Described<Confirm> : Plain<Confirm, schema::Confirm> {
   static constexpr std::tuple fields{BALLAST_FIELD(incarnation, NotZero{}),
-                                     BALLAST_FIELD(timeline),
+                                     BALLAST_FIELD(timeline, kTimelines),
                                      BALLAST_FIELD(base),
                                      BALLAST_FIELD(resumes),
-                                     BALLAST_FIELD(cut),
+                                     BALLAST_FIELD(cut, kSteps),
                                      BALLAST_FIELD(serves)};
 };
 
 template <>
 struct Described<Plan> : Plain<Plan, schema::Plan> {
-  static constexpr std::tuple fields{BALLAST_FIELD(timeline),
-                                     BALLAST_FIELD(first),
+  static constexpr std::tuple fields{BALLAST_FIELD(timeline, kTimelines),
+                                     BALLAST_FIELD(first, kVersions),
                                      BALLAST_FIELD(factors, List{kMaxPlanned}),
                                      NumbersOf{"scales", &Struct::factors, kMaxScales},
-                                     BALLAST_FIELD(snapshots, List{kMaxSnapshots}),
+                                     BALLAST_FIELD(snapshots, List{kMaxSnapshots, kSteps}),
                                      BALLAST_FIELD(keep, List{kMaxSnapshots}),
-                                     BALLAST_FIELD(statistics_through),
+                                     BALLAST_FIELD(statistics_through, kSteps),
                                      BALLAST_FIELD(copies),
-                                     BALLAST_FIELD(incarnation),
+                                     BALLAST_FIELD(incarnation, Name{}),
                                      BALLAST_FIELD(number),
-                                     BALLAST_FIELD(until),
+                                     BALLAST_FIELD(until, BelowOr{kVersions, "no end"}),
                                      BALLAST_FIELD(prospect),
-                                     since(14, BALLAST_FIELD(may_depart))};
-  static constexpr std::string_view allowed = "first + entries of factors < 2^64";
-  static Fault fault(const Plan& plan) {
-    return inside(".first", fault_by(AtMost{std::numeric_limits<Step>::max() - plan.factors.size()}, plan.first));
-  }
+                                     since(14, BALLAST_FIELD(may_depart)),
+                                     since(14, BALLAST_FIELD(barred, List{kMaxBarred, NotZero{}}))};
 };
 
 // ---- lead to anyone, command line to lead and back
@@ -255,7 +258,7 @@ struct Described<Plan> : Plain<Plan, schema::Plan> {
 template <>
 struct Described<Finish> : Plain<Finish, schema::JobFinish> {
   static constexpr const char* name = "Finish";
-  static constexpr std::tuple fields{BALLAST_FIELD(timeline), BALLAST_FIELD(step),
+  static constexpr std::tuple fields{BALLAST_FIELD(timeline, kTimelines), BALLAST_FIELD(step, kSteps),
                                      BALLAST_FIELD(ending, Known{Ending::failed}), BALLAST_FIELD(failure, FreeText{})};
 };
 
@@ -278,17 +281,17 @@ struct Described<Status> : Plain<Status, schema::Status> {
                                      BALLAST_FIELD(waits_for, FreeText{}),
                                      BALLAST_FIELD(trouble, FreeText{}),
                                      BALLAST_FIELD(bits_trouble, FreeText{}),
-                                     BALLAST_FIELD(timeline),
+                                     BALLAST_FIELD(timeline, kTimelines),
                                      BALLAST_FIELD(base),
-                                     BALLAST_FIELD(snapshot),
-                                     BALLAST_FIELD(step),
+                                     BALLAST_FIELD(snapshot, kSteps),
+                                     BALLAST_FIELD(step, kSteps),
                                      BALLAST_FIELD(beyond_snapshot),
-                                     BALLAST_FIELD(steps),
-                                     BALLAST_FIELD(epoch),
-                                     BALLAST_FIELD(epochs),
-                                     BALLAST_FIELD(start_workers),
-                                     BALLAST_FIELD(training),
-                                     BALLAST_FIELD(examples),
+                                     BALLAST_FIELD(steps, kSteps),
+                                     BALLAST_FIELD(epoch, kCounts),
+                                     BALLAST_FIELD(epochs, kCounts),
+                                     BALLAST_FIELD(start_workers, kExamples),
+                                     BALLAST_FIELD(training, kCounts),
+                                     BALLAST_FIELD(examples, kCounts),
                                      BALLAST_FIELD(examples_per_second, NotNegative{}),
                                      BALLAST_FIELD(steps_per_second, NotNegative{}),
                                      BALLAST_FIELD(learning_rate, Finite{}),
@@ -298,19 +301,19 @@ struct Described<Status> : Plain<Status, schema::Status> {
                                      BALLAST_FIELD(validation),
                                      BALLAST_FIELD(test),
                                      BALLAST_FIELD(best),
-                                     BALLAST_FIELD(duplicates),
-                                     BALLAST_FIELD(superseded),
-                                     BALLAST_FIELD(lost_workers),
-                                     BALLAST_FIELD(refused_workers),
-                                     BALLAST_FIELD(backups),
-                                     BALLAST_FIELD(rollbacks),
-                                     BALLAST_FIELD(rolled_back_steps),
-                                     BALLAST_FIELD(skipped_steps),
-                                     BALLAST_FIELD(snapshots_missed),
+                                     BALLAST_FIELD(duplicates, kCounts),
+                                     BALLAST_FIELD(superseded, kCounts),
+                                     BALLAST_FIELD(lost_workers, kCounts),
+                                     BALLAST_FIELD(refused_workers, kCounts),
+                                     BALLAST_FIELD(backups, kCounts),
+                                     BALLAST_FIELD(rollbacks, kCounts),
+                                     BALLAST_FIELD(rolled_back_steps, kCounts),
+                                     BALLAST_FIELD(skipped_steps, kCounts),
+                                     BALLAST_FIELD(snapshots_missed, kCounts),
                                      BALLAST_FIELD(data),
                                      BALLAST_FIELD(arithmetics, List{kMaxArithmetics}),
                                      BALLAST_FIELD(sessions, List{kMaxSessions}),
-                                     BALLAST_FIELD(resumed_shards),
+                                     BALLAST_FIELD(resumed_shards, kCounts),
                                      BALLAST_FIELD(staleness),
                                      BALLAST_FIELD(mode, Line{}),
                                      BALLAST_FIELD(copies),
@@ -318,8 +321,8 @@ struct Described<Status> : Plain<Status, schema::Status> {
                                      BALLAST_FIELD(validation_metrics, List{kMetricKinds}),
                                      BALLAST_FIELD(test_metrics, List{kMetricKinds}),
                                      BALLAST_FIELD(best_metrics, List{kMetricKinds}),
-                                     since(14, BALLAST_FIELD(slots_taken)),
-                                     since(14, BALLAST_FIELD(slots_reassigned))};
+                                     since(14, BALLAST_FIELD(slots_taken, kCounts)),
+                                     since(14, BALLAST_FIELD(slots_reassigned, kCounts))};
 };
 
 // A description that contradicts the schema does not compile.
@@ -335,9 +338,19 @@ template <typename... T>
 constexpr bool structs_unchanged(Types<T...> /*types*/) {
   return ((IsTable<T> || is_unchanged<T>()) && ...);
 }
+template <typename... T>
+constexpr bool all_ranged(Types<T...> /*types*/) {
+  return (has_ranges<T>() && ...);
+}
+template <typename... T>
+constexpr bool all_ranged(const std::variant<T...>* /*message*/) {
+  return (has_ranges<T>() && ...);
+}
 static_assert(all_match(Parts{}), "a part's fields are not those of schemas/wire.fbs, in their order");
 static_assert(structs_unchanged(Parts{}), "a struct of schemas/wire.fbs has gained or lost a field: make another part");
 static_assert(all_match(static_cast<const Message*>(nullptr)),
               "a message's fields are not those of schemas/wire.fbs, in their order");
+static_assert(all_ranged(Parts{}) && all_ranged(static_cast<const Message*>(nullptr)),
+              "a whole number without a range (common/wire/ranges.h)");
 
 }  // namespace ballast::wire

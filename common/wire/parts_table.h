@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "common/wire/fields.h"
+#include "common/wire/ranges.h"
 #include "common/wire/wire_limits.h"
 #include "protocol/messages.h"
 #include "schemas/wire_generated.h"
@@ -18,55 +19,58 @@ inline Fault fault_of_number(double value) { return fault_by(NotNegative{}, valu
 
 template <>
 struct Described<LaneId> : Plain<LaneId, schema::LaneId> {
-  static constexpr std::tuple fields{BALLAST_FIELD(shard), BALLAST_FIELD(lane)};
+  static constexpr std::tuple fields{BALLAST_FIELD(shard, AtMost{kMaxShards - 1}),
+                                     BALLAST_FIELD(lane, AtMost{kMaxLanes - 1})};
 };
 
 template <>
 struct Described<DatabaseLife> : Plain<DatabaseLife, schema::DatabaseLife> {
-  static constexpr std::tuple fields{BALLAST_FIELD(database, NotZero{}), BALLAST_FIELD(count, NotZero{})};
+  static constexpr std::tuple fields{BALLAST_FIELD(database, NotZero{}), BALLAST_FIELD(count, Counted{kCounts})};
 };
 
 template <>
 struct Described<SlotRange> : Plain<SlotRange, schema::SlotRange> {
-  static constexpr std::tuple fields{BALLAST_FIELD(begin), BALLAST_FIELD(end)};
+  static constexpr std::tuple fields{BALLAST_FIELD(begin, AtMost{kMaxSlots}), BALLAST_FIELD(end, AtMost{kMaxSlots})};
 };
 
 template <>
 struct Described<ItemRange> : Plain<ItemRange, schema::ItemRange> {
-  static constexpr std::tuple fields{BALLAST_FIELD(begin), BALLAST_FIELD(end)};
+  static constexpr std::tuple fields{BALLAST_FIELD(begin, kVersions), BALLAST_FIELD(end, kVersions)};
   static constexpr std::string_view allowed = "begin <= end";
   static Fault fault(const ItemRange& range) { return inside(".begin", fault_by(AtMost{range.end}, range.begin)); }
 };
 
 template <>
 struct Described<JournalMark> : Plain<JournalMark, schema::JournalMark> {
-  static constexpr std::tuple fields{BALLAST_FIELD(shard), BALLAST_FIELD(incarnation), BALLAST_FIELD(sequence)};
+  static constexpr std::tuple fields{BALLAST_FIELD(shard, AtMost{kMaxShards - 1}), BALLAST_FIELD(incarnation, Name{}),
+                                     BALLAST_FIELD(sequence, kCounts)};
 };
 
 template <>
 struct Described<ShardLife> : Plain<ShardLife, schema::ShardLife> {
-  static constexpr std::tuple fields{BALLAST_FIELD(incarnation, NotZero{}), BALLAST_FIELD(begun)};
+  static constexpr std::tuple fields{BALLAST_FIELD(incarnation, NotZero{}), BALLAST_FIELD(begun, kCounts)};
 };
 
 template <>
 struct Described<LeadNumber> : Plain<LeadNumber, schema::LeadNumber> {
-  static constexpr std::tuple fields{BALLAST_FIELD(life), BALLAST_FIELD(number)};
+  static constexpr std::tuple fields{BALLAST_FIELD(life, kCounts), BALLAST_FIELD(number, kCounts)};
 };
 
 template <>
 struct Described<Grant> : Plain<Grant, schema::Grant> {
-  static constexpr std::tuple fields{BALLAST_FIELD(item), BALLAST_FIELD(clock, OfALead{})};
+  static constexpr std::tuple fields{BALLAST_FIELD(item, kVersions), BALLAST_FIELD(clock, OfALead{})};
 };
 
 template <>
 struct Described<SnapshotId> : Plain<SnapshotId, schema::SnapshotId> {
-  static constexpr std::tuple fields{BALLAST_FIELD(timeline), BALLAST_FIELD(step)};
+  static constexpr std::tuple fields{BALLAST_FIELD(timeline, kTimelines), BALLAST_FIELD(step, kSteps)};
 };
 
 template <>
 struct Described<PhaseTimes> : Plain<PhaseTimes, schema::PhaseTimes> {
-  static constexpr std::tuple fields{BALLAST_FIELD(data_wait), BALLAST_FIELD(pull), BALLAST_FIELD(forward),
-                                     BALLAST_FIELD(backward), BALLAST_FIELD(push)};
+  static constexpr std::tuple fields{BALLAST_FIELD(data_wait, kSpans), BALLAST_FIELD(pull, kSpans),
+                                     BALLAST_FIELD(forward, kSpans), BALLAST_FIELD(backward, kSpans),
+                                     BALLAST_FIELD(push, kSpans)};
 };
 
 template <>
@@ -86,12 +90,10 @@ struct Described<Prospect> : Plain<Prospect, schema::Prospect> {
 
 template <>
 struct Described<ChunkMeasure> : Plain<ChunkMeasure, schema::ChunkMeasure> {
-  static constexpr std::tuple fields{BALLAST_FIELD(step),
-                                     BALLAST_FIELD(chunk),
-                                     Count{"sum_count", &Struct::sums},
-                                     BALLAST_FIELD(parameter, AtMost{kMaxParameters - 1}),
-                                     BALLAST_FIELD(slot, SlotOrNone{}),
-                                     BALLAST_FIELD(finite)};
+  static constexpr std::tuple fields{
+      BALLAST_FIELD(step, kSteps),       BALLAST_FIELD(chunk, kChunks),
+      Count{"sum_count", &Struct::sums}, BALLAST_FIELD(parameter, AtMost{kMaxParameters - 1}),
+      BALLAST_FIELD(slot, SlotOrNone{}), BALLAST_FIELD(finite)};
   static constexpr std::string_view allowed = "sums finite and not negative, unless the gradient is not finite";
   static Fault fault(const ChunkMeasure& measure) {
     return measure.finite ? each(".sums", measure.sums, fault_of_number) : Fault{};
@@ -101,18 +103,19 @@ struct Described<ChunkMeasure> : Plain<ChunkMeasure, schema::ChunkMeasure> {
 // The loss may be infinite or NaN: a diverging job has to be seen.
 template <>
 struct Described<StepStatistics> : Plain<StepStatistics, schema::StepStatistics> {
-  static constexpr std::tuple fields{BALLAST_FIELD(step), BALLAST_FIELD(loss), BALLAST_FIELD(correct, Finite{}),
+  static constexpr std::tuple fields{BALLAST_FIELD(step, kSteps), BALLAST_FIELD(loss), BALLAST_FIELD(correct, Finite{}),
                                      BALLAST_FIELD(examples, Finite{})};
 };
 
 template <>
 struct Described<SessionSlots> : Plain<SessionSlots, schema::SessionSlots> {
-  static constexpr std::tuple fields{BALLAST_FIELD(session, NotZero{}), BALLAST_FIELD(slots)};
+  static constexpr std::tuple fields{BALLAST_FIELD(session, NotZero{}), BALLAST_FIELD(slots, kCounts)};
 };
 
 template <>
 struct Described<Standing> : Plain<Standing, schema::Standing> {
-  static constexpr std::tuple fields{BALLAST_FIELD(from), BALLAST_FIELD(until), BALLAST_FIELD(slots, WorkOrNone{})};
+  static constexpr std::tuple fields{BALLAST_FIELD(from, kSteps), BALLAST_FIELD(until, kSteps),
+                                     BALLAST_FIELD(slots, WorkOrNone{})};
   static constexpr std::string_view allowed = "from <= until";
   static Fault fault(const Standing& standing) {
     return inside(".from", fault_by(AtMost{standing.until}, standing.from));
@@ -121,13 +124,14 @@ struct Described<Standing> : Plain<Standing, schema::Standing> {
 
 template <>
 struct Described<Extra> : Plain<Extra, schema::Extra> {
-  static constexpr std::tuple fields{BALLAST_FIELD(step), BALLAST_FIELD(slots, Work{})};
+  static constexpr std::tuple fields{BALLAST_FIELD(step, kSteps), BALLAST_FIELD(slots, Work{})};
 };
 
 template <>
 struct Described<Evaluation> : Plain<Evaluation, schema::Evaluation> {
-  static constexpr std::tuple fields{BALLAST_FIELD(split, Known{Split::test}), BALLAST_FIELD(item),
-                                     BALLAST_FIELD(version), BALLAST_FIELD(begin), BALLAST_FIELD(end)};
+  static constexpr std::tuple fields{BALLAST_FIELD(split, Known{Split::test}), BALLAST_FIELD(item, kExamples),
+                                     BALLAST_FIELD(version, kVersions), BALLAST_FIELD(begin, kExamples),
+                                     BALLAST_FIELD(end, kExamples)};
   static constexpr std::string_view allowed = "begin < end";
   static Fault fault(const Evaluation& evaluation) {
     return evaluation.begin < evaluation.end
@@ -138,21 +142,27 @@ struct Described<Evaluation> : Plain<Evaluation, schema::Evaluation> {
 
 template <>
 struct Described<CopyState> : Plain<CopyState, schema::CopyState> {
-  static constexpr std::tuple fields{BALLAST_FIELD(run), BALLAST_FIELD(named), BALLAST_FIELD(complete),
-                                     BALLAST_FIELD(life), BALLAST_FIELD(turn)};
+  static constexpr std::tuple fields{BALLAST_FIELD(run, Name{}), BALLAST_FIELD(named), BALLAST_FIELD(complete),
+                                     BALLAST_FIELD(life, Name{}), BALLAST_FIELD(turn, kCounts)};
 };
 
 template <>
 struct Described<CopyProgress> : Plain<CopyProgress, schema::CopyProgress> {
-  static constexpr std::tuple fields{BALLAST_FIELD(run),      BALLAST_FIELD(snapshot), BALLAST_FIELD(bytes),
-                                     BALLAST_FIELD(failures), BALLAST_FIELD(done),     BALLAST_FIELD(taken)};
+  static constexpr std::tuple fields{BALLAST_FIELD(run, Name{}),   BALLAST_FIELD(snapshot),
+                                     BALLAST_FIELD(bytes, kBytes), BALLAST_FIELD(failures, kSmallCounts),
+                                     BALLAST_FIELD(done),          BALLAST_FIELD(taken)};
 };
 
 template <>
 struct Described<CopyStatus> : Plain<CopyStatus, schema::CopyStatus> {
-  static constexpr std::tuple fields{BALLAST_FIELD(run),   BALLAST_FIELD(copied), BALLAST_FIELD(copying),
-                                     BALLAST_FIELD(bytes), BALLAST_FIELD(shards), BALLAST_FIELD(of),
-                                     BALLAST_FIELD(kept),  BALLAST_FIELD(awaited)};
+  static constexpr std::tuple fields{BALLAST_FIELD(run, Name{}),
+                                     BALLAST_FIELD(copied, kSteps),
+                                     BALLAST_FIELD(copying, kSteps),
+                                     BALLAST_FIELD(bytes, kCounts),
+                                     BALLAST_FIELD(shards, AtMost{kMaxShards}),
+                                     BALLAST_FIELD(of, AtMost{kMaxShards}),
+                                     BALLAST_FIELD(kept),
+                                     BALLAST_FIELD(awaited)};
 };
 
 // So may a metric.
@@ -164,31 +174,34 @@ struct Described<Metric> : Plain<Metric, schema::Metric> {
 // A loss may be infinite or NaN, as above.
 template <>
 struct Described<SplitStatus> : Plain<SplitStatus, schema::SplitStatus> {
-  static constexpr std::tuple fields{BALLAST_FIELD(evaluated), BALLAST_FIELD(step), BALLAST_FIELD(loss),
+  static constexpr std::tuple fields{BALLAST_FIELD(evaluated), BALLAST_FIELD(step, kSteps), BALLAST_FIELD(loss),
                                      BALLAST_FIELD(accuracy, Finite{})};
 };
 
 template <>
 struct Described<StalenessCounts> : Plain<StalenessCounts, schema::StalenessCounts> {
-  static constexpr std::tuple fields{BALLAST_FIELD(counts, List{kMaxStalenessCounts}), BALLAST_FIELD(sum),
-                                     BALLAST_FIELD(largest), BALLAST_FIELD(expired), BALLAST_FIELD(skipped)};
+  static constexpr std::tuple fields{BALLAST_FIELD(counts, List{kMaxStalenessCounts, kCounts}),
+                                     BALLAST_FIELD(sum, kCounts), BALLAST_FIELD(largest, kVersions),
+                                     BALLAST_FIELD(expired, kCounts), BALLAST_FIELD(skipped, kCounts)};
 };
 
 template <>
 struct Described<RollbackCounts> : Plain<RollbackCounts, schema::RollbackCounts> {
-  static constexpr std::tuple fields{BALLAST_FIELD(shard), BALLAST_FIELD(mark),       BALLAST_FIELD(below_cut),
-                                     BALLAST_FIELD(lives), BALLAST_FIELD(non_finite), BALLAST_FIELD(unknown)};
+  static constexpr std::tuple fields{BALLAST_FIELD(shard, kCounts),          BALLAST_FIELD(mark, kCounts),
+                                     BALLAST_FIELD(below_cut, kCounts),      BALLAST_FIELD(lives, kCounts),
+                                     BALLAST_FIELD(non_finite, kCounts),     BALLAST_FIELD(unknown, kCounts),
+                                     since(14, BALLAST_FIELD(torn, kCounts))};
 };
 
 template <>
 struct Described<ItemPush> : Plain<ItemPush, schema::ItemPush> {
-  static constexpr std::tuple fields{BALLAST_FIELD(computed_from), BALLAST_FIELD(clock),
+  static constexpr std::tuple fields{BALLAST_FIELD(computed_from, kVersions), BALLAST_FIELD(clock),
                                      BALLAST_FIELD(marks, List{kMaxMarks})};
 };
 
 template <>
 struct Described<StepWork> : Plain<StepWork, schema::StepWork> {
-  static constexpr std::tuple fields{BALLAST_FIELD(step), BALLAST_FIELD(ranges, List<Work>{kMaxSlots}),
+  static constexpr std::tuple fields{BALLAST_FIELD(step, kSteps), BALLAST_FIELD(ranges, List<Work>{kMaxSlots}),
                                      BALLAST_FIELD(as_well)};
 };
 
@@ -229,15 +242,15 @@ struct Described<RoundOrder> : Plain<RoundOrder, schema::RoundOrder> {
 
 template <>
 struct Described<SlotProgress> : Plain<SlotProgress, schema::SlotProgress> {
-  static constexpr std::tuple fields{BALLAST_FIELD(step),
+  static constexpr std::tuple fields{BALLAST_FIELD(step, kSteps),
                                      BALLAST_FIELD(computed, List<Work>{kMaxSlots}),
                                      BALLAST_FIELD(in_hand, SlotOrNone{}),
-                                     BALLAST_FIELD(in_hand_for),
-                                     BALLAST_FIELD(begun),
-                                     BALLAST_FIELD(slot_time),
-                                     BALLAST_FIELD(up),
-                                     BALLAST_FIELD(down),
-                                     BALLAST_FIELD(without_receipt),
+                                     BALLAST_FIELD(in_hand_for, kSpans),
+                                     BALLAST_FIELD(begun, kSpans),
+                                     BALLAST_FIELD(slot_time, kSpans),
+                                     BALLAST_FIELD(up, kBytes),
+                                     BALLAST_FIELD(down, kBytes),
+                                     BALLAST_FIELD(without_receipt, kBytes),
                                      BALLAST_FIELD(leaving)};
 };
 
@@ -248,19 +261,21 @@ struct Described<ItemOrder> : Plain<ItemOrder, schema::ItemOrder> {
 
 template <>
 struct Described<RoundReport> : Plain<RoundReport, schema::RoundReport> {
-  static constexpr std::tuple fields{BALLAST_FIELD(missing, List{kMaxMissingWords}), BALLAST_FIELD(reached)};
+  static constexpr std::tuple fields{BALLAST_FIELD(missing, List{kMaxMissingWords, Bits{}}),
+                                     BALLAST_FIELD(reached, kSteps),
+                                     since(14, BALLAST_FIELD(reached_by, List{kMaxReachedBy, NotZero{}}))};
 };
 
 template <>
 struct Described<ItemReport> : Plain<ItemReport, schema::ItemReport> {
-  static constexpr std::tuple fields{BALLAST_FIELD(covered, List{kMaxCoveredRanges}), BALLAST_FIELD(reached),
+  static constexpr std::tuple fields{BALLAST_FIELD(covered, List{kMaxCoveredRanges}), BALLAST_FIELD(reached, kVersions),
                                      BALLAST_FIELD(staleness), BALLAST_FIELD(marks, List{kMaxReportMarks}),
-                                     BALLAST_FIELD(synced)};
+                                     BALLAST_FIELD(synced, kVersions)};
 };
 
 template <>
 struct Described<Replayed> : Plain<Replayed, schema::Replayed> {
-  static constexpr std::tuple fields{BALLAST_FIELD(covered), BALLAST_FIELD(cut)};
+  static constexpr std::tuple fields{BALLAST_FIELD(covered, kVersions), BALLAST_FIELD(cut, kSteps)};
 };
 
 template <>
@@ -274,17 +289,17 @@ struct Described<SessionStatus> : Plain<SessionStatus, schema::SessionStatus> {
   static constexpr std::tuple fields{BALLAST_FIELD(session, NotZero{}),
                                      BALLAST_FIELD(name, Line{}),
                                      BALLAST_FIELD(live),
-                                     BALLAST_FIELD(step),
-                                     BALLAST_FIELD(slots),
+                                     BALLAST_FIELD(step, kSteps),
+                                     BALLAST_FIELD(slots, kCounts),
                                      BALLAST_FIELD(fingerprint, Line{}),
                                      BALLAST_FIELD(refusal, FreeText{}),
                                      BALLAST_FIELD(phases),
-                                     since(14, BALLAST_FIELD(overtaken)),
+                                     since(14, BALLAST_FIELD(overtaken, kSpans)),
                                      since(14, BALLAST_FIELD(held_up, FreeText{})),
-                                     since(14, BALLAST_FIELD(slot_time)),
-                                     since(14, BALLAST_FIELD(lag)),
-                                     since(14, BALLAST_FIELD(up)),
-                                     since(14, BALLAST_FIELD(down)),
+                                     since(14, BALLAST_FIELD(slot_time, kSpans)),
+                                     since(14, BALLAST_FIELD(lag, kSpans)),
+                                     since(14, BALLAST_FIELD(up, kBytes)),
+                                     since(14, BALLAST_FIELD(down, kBytes)),
                                      since(14, BALLAST_FIELD(share, AtMost{kMaxSlots}))};
 };
 

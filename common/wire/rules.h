@@ -24,9 +24,53 @@ Fault fault_by(const Rule& rule, const Value& value) {
 
 // ---- numbers
 
-// What the number means is the receiver's to judge.
+// What the value means is the receiver's to judge. Not for whole numbers: each of them has a range.
 struct Any {
   static std::string allowed() { return {}; }
+};
+
+// Drawn at random, and only ever compared.
+struct Name {
+  static std::string allowed() { return "any"; }
+};
+
+// 64 slots, each there or not.
+struct Bits {
+  static std::string allowed() { return "any"; }
+};
+
+// What is counted or measured. Powers of two, so that the range of a sum or a product can be seen.
+struct Below {
+  unsigned bits;
+  [[nodiscard]] constexpr std::uint64_t last() const { return (std::uint64_t{1} << bits) - 1; }
+  [[nodiscard]] bool holds(std::uint64_t value) const { return value <= last(); }
+  [[nodiscard]] std::string why(std::uint64_t value) const {
+    return " is " + std::to_string(value) + "; " + allowed() + " is allowed";
+  }
+  [[nodiscard]] std::string allowed() const { return "below 2^" + std::to_string(bits); }
+};
+
+// Likewise, and not 0.
+struct Counted {
+  Below below;
+  [[nodiscard]] constexpr std::uint64_t last() const { return below.last(); }
+  [[nodiscard]] bool holds(std::uint64_t value) const { return value != 0 && below.holds(value); }
+  [[nodiscard]] std::string why(std::uint64_t value) const {
+    return value == 0 ? std::string(" is 0; it must not be") : below.why(value);
+  }
+  [[nodiscard]] std::string allowed() const { return "not 0, " + below.allowed(); }
+};
+
+// Likewise, or all bits set, which means something else.
+struct BelowOr {
+  Below below;
+  const char* word;  // for that
+  [[nodiscard]] constexpr std::uint64_t last() const { return below.last(); }
+  [[nodiscard]] bool holds(std::uint64_t value) const { return below.holds(value) || value == ~std::uint64_t{0}; }
+  [[nodiscard]] std::string why(std::uint64_t value) const {
+    return " is " + std::to_string(value) + "; " + allowed() + ", is allowed";
+  }
+  [[nodiscard]] std::string allowed() const { return below.allowed() + ", or 2^64 - 1: " + word; }
 };
 
 struct NotZero {
@@ -58,6 +102,7 @@ struct NotNegative {
 
 struct AtMost {
   std::uint64_t limit;
+  [[nodiscard]] constexpr std::uint64_t last() const { return limit; }
   [[nodiscard]] bool holds(std::uint64_t value) const { return value <= limit; }
   [[nodiscard]] std::string why(std::uint64_t value) const {
     return " is " + std::to_string(value) + "; at most " + std::to_string(limit) + " is allowed";
@@ -67,6 +112,7 @@ struct AtMost {
 
 // A slot, or none.
 struct SlotOrNone {
+  [[nodiscard]] static constexpr std::uint64_t last() { return kMaxSlots - 1; }
   static bool holds(Slot value) { return value < kMaxSlots || value == kNoSlot; }
   static std::string why(Slot value) {
     return " is " + std::to_string(value) + "; at most " + std::to_string(kMaxSlots - 1) + ", or " +
@@ -170,5 +216,7 @@ struct List {
   }
 };
 List(std::size_t)->List<Any>;
+template <typename Rule>
+List(std::size_t, Rule) -> List<Rule>;
 
 }  // namespace ballast::wire

@@ -52,11 +52,16 @@ LaneCounters Lane::counters() const {
 // ---- the workers' side
 
 void Lane::on(const FromWorker& event) {
-  if (const auto* hello = std::get_if<LaneHello>(event.message)) {
+  const bool is_barred = sessions_.is_barred(event.session);
+  if (const auto* hello = std::get_if<LaneHello>(event.message); hello != nullptr && !is_barred) {
     return on_hello(event.session, *hello);
   }
   const auto* push = std::get_if<Push>(event.message);
-  if (!sessions_.heard(event.session, lead_.now())) {
+  if (is_barred) {
+    refuse(event.session, {RefusalCode::wrong_bits,
+                           "the lead takes no contributions of this session any more: it sent "
+                           "some that cannot have been computed (see the lead's log)"});
+  } else if (!sessions_.heard(event.session, lead_.now())) {
     refuse(event.session, {RefusalCode::unknown_session, "this session has not said hello to the lane"});
   } else if (push != nullptr) {
     return on_push(event, *push);

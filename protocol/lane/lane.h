@@ -39,6 +39,8 @@ class Lane {
   lane::Actions step(const lane::Event& event);
 
   [[nodiscard]] LaneCounters counters() const;
+  // Contributions that were taken, or were there already: what others are refused teaches nothing.
+  [[nodiscard]] std::uint64_t taken() const { return applier_.counters().accepted + applier_.counters().duplicates; }
   [[nodiscard]] Step open_step() const { return applier_.open_step(); }
   [[nodiscard]] Timeline timeline() const { return era_.timeline; }
   [[nodiscard]] bool serving() const { return era_.serving; }

@@ -144,6 +144,7 @@ void Lane::on_plan(const Plan& plan) {
       plan.number < plan_.number()) {
     return;
   }
+  sessions_.bar(plan.barred);
   statistics_.confirmed(plan.statistics_through);
   follow_copies(plan.copies);  // first: a snapshot that is given up is kept no longer
   if (snapshots_.keep(plan.keep)) {

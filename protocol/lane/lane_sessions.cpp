@@ -22,10 +22,24 @@ bool LaneSessions::make_room(Micros now) {
   if (now - oldest->second.seen < limits_.memory || oldest->second.reply_bytes != 0) {
     return false;
   }
-  std::erase_if(waiting_, [&](const auto& waiting) { return waiting.first.session == oldest->first; });
   contributions_.erase(oldest->first);
-  sessions_.erase(oldest);
+  forget(oldest->first);
   return true;
+}
+
+void LaneSessions::forget(SessionId session) {
+  std::erase_if(waiting_, [&](const auto& waiting) { return waiting.first.session == session; });
+  sessions_.erase(session);
+}
+
+void LaneSessions::bar(const std::vector<SessionId>& sessions) {
+  if (sessions == barred_) {
+    return;
+  }
+  barred_ = sessions;
+  for (const auto session : barred_) {
+    forget(session);
+  }
 }
 
 bool LaneSessions::heard(SessionId session, Micros now) {

@@ -1,6 +1,7 @@
 // The workers' sessions as one lane knows them: what each waits for, and how much is on its way to it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -78,6 +79,9 @@ class LaneSessions {
   bool hello(SessionId session, Micros now);
   // A known session has said something; false if there is none.
   bool heard(SessionId session, Micros now);
+  // Of these sessions, and of no others, nothing is taken any more, and nothing is sent to them. At most kMaxBarred.
+  void bar(const std::vector<SessionId>& sessions);
+  [[nodiscard]] bool is_barred(SessionId session) const { return std::ranges::find(barred_, session) != barred_.end(); }
   [[nodiscard]] bool contains(SessionId session) const { return sessions_.contains(session); }
   [[nodiscard]] std::size_t size() const { return sessions_.size(); }
 
@@ -104,7 +108,7 @@ class LaneSessions {
   // All of it.
   template <typename = void>
   [[nodiscard]] auto state() const {
-    return listed::all(listed::plain(limits_), listed::parts(sessions_), listed::plain(waiting_),
+    return listed::all(listed::plain(limits_), listed::parts(sessions_), listed::plain(waiting_, barred_),
                        listed::accounts(contributions_, counters_));
   }
 
@@ -129,12 +133,14 @@ class LaneSessions {
   };
 
   bool make_room(Micros now);
+  void forget(SessionId session);
   void defer(Session& session, const DeferredReply& reply);
   [[nodiscard]] bool fits(const Session& session, std::uint64_t bytes) const;
 
   LaneSessionLimits limits_;
   std::map<SessionId, Session> sessions_;
   std::map<Waiting, Version> waiting_;  // pulls of versions that do not exist yet
+  std::vector<SessionId> barred_;
   std::map<SessionId, std::uint64_t> contributions_;
   ReplyCounters counters_;
 };

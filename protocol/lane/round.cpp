@@ -52,6 +52,19 @@ void Round::join_upwards(Node node, Offer& offer) {
   }
 }
 
+std::vector<SessionId> Round::some_contributors(std::size_t most) const {
+  std::vector<SessionId> some;
+  for (const auto session : contributors_) {
+    if (some.size() == most) {
+      break;
+    }
+    if (session != 0 && std::ranges::find(some, session) == some.end()) {
+      some.push_back(session);
+    }
+  }
+  return some;
+}
+
 PayloadId Round::root() const {
   assert(covered() && nodes_.size() == 1);
   return nodes_.begin()->second;

@@ -1,6 +1,7 @@
 // One chunk's collection of the M slots of one step.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <vector>
@@ -44,6 +45,9 @@ class Round {
   [[nodiscard]] const SlotSet& missing() const { return missing_; }
   // Who contributed each slot that is covered; 0 where none. For accounts only.
   [[nodiscard]] const std::vector<SessionId>& contributors() const { return contributors_; }
+
+  // The first `most` of them, each once. Costs as much as there are slots.
+  [[nodiscard]] std::vector<SessionId> some_contributors(std::size_t most) const;
 
   // The root's payload. Only when covered.
   [[nodiscard]] PayloadId root() const;

@@ -18,10 +18,11 @@ RoundApplier::RoundApplier(const LaneConfig& config)
 Offered RoundApplier::offer(SessionId session, const Push& push, PayloadId payload, const FactorPlan& plan) {
   auto& chunk = *chunks_.find(push.chunk);
   Offered offered;
-  // Weights of a version that does not exist yet cannot have been pulled.
-  if (push.step > chunk.version || push.step >= steps_) {
-    offered.refused = {RefusalCode::out_of_range, place_of(push) + ": the chunk is at version " +
-                                                      std::to_string(chunk.version) + " of " + std::to_string(steps_) +
+  // It takes the weights of all chunks, and those of a version that does not exist yet cannot have been pulled. Without
+  // that one session could bring some chunks of the lane ahead of the others.
+  if (push.step > open_step_ || push.step >= steps_) {
+    offered.refused = {RefusalCode::out_of_range, place_of(push) + ": the lane's oldest chunk is at version " +
+                                                      std::to_string(open_step_) + " of " + std::to_string(steps_) +
                                                       ", so nothing can have been computed from it"};
     return offered;
   }
@@ -125,6 +126,7 @@ std::optional<AppliedUpdate> RoundApplier::apply_if_decided(Chunk& chunk, const 
   if (chunk.spec.statistics) {
     update.contributors = chunk.round.contributors();
   }
+  chunk.reached_by = chunk.round.some_contributors(kMaxReachedBy);
   update.apply = {
       0,     chunk.spec.id, chunk.spec.statistics && !known->skip, chunk.version, chunk.version, chunk.round.close(),
       *known};
@@ -178,6 +180,7 @@ void RoundApplier::begin(Step base, Incarnation /*incarnation*/) {
   base_ = base;
   for (auto& chunk : chunks_) {
     chunk.version = base;
+    chunk.reached_by.clear();
   }
   // A lane without chunks holds nobody up.
   open_step_ = chunks_.empty() ? steps_ : base;
@@ -220,7 +223,10 @@ std::vector<LaneChunk> RoundApplier::chunks_at(Step step) const {
 void RoundApplier::tell(LaneReport& report) const {
   SlotSet missing(slots_);
   for (const auto& chunk : chunks_) {
-    report.rounds.reached = std::max(report.rounds.reached, chunk.version);
+    if (chunk.version > report.rounds.reached) {
+      report.rounds.reached = chunk.version;
+      report.rounds.reached_by = chunk.reached_by;
+    }
     if (chunk.version == open_step_ && chunk.version < steps_) {
       missing.insert(chunk.round.missing());
     }

@@ -21,7 +21,7 @@ namespace ballast {
 // Collects each chunk's contributions, and applies their sum when it is measured and the factors are known. Where
 // updates are measured, that waits for their prospect. What item mode has besides, such as a journal, is answered by
 // what is so without it. Invariants:
-//   1. every chunk is at open_step() or open_step() + 1;
+//   1. every chunk is at open_step() or open_step() + 1, whatever is sent;
 //   2. a gradient that is not finite is never applied: its step is skipped by the lead's word, or waits.
 // Pure and copyable. Not thread-safe.
 class RoundApplier {
@@ -82,7 +82,7 @@ class RoundApplier {
     template <typename = void>
     [[nodiscard]] auto state() const {
       return listed::all(listed::plain(spec), listed::parts(round),
-                         listed::plain(version, fault, is_read, measure, waits));
+                         listed::plain(version, fault, is_read, measure, waits), listed::accounts(reached_by));
     }
 
     LaneChunk spec;
@@ -92,6 +92,7 @@ class RoundApplier {
     bool is_read = false;                 // covered, and to be measured
     std::optional<ChunkMeasure> measure;  // of the round, which is covered
     bool waits = false;                   // covered, and counted in waiting_chunks_
+    std::vector<SessionId> reached_by;    // some of those whose contributions made the version
   };
 
   std::optional<lane::Measure> read_if_foreseen(Chunk& chunk, const FactorPlan& plan);

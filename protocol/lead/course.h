@@ -69,6 +69,11 @@ class Course {
   void tell(Status& status) const {
     visit([&](const auto& own) { own.tell(status); });
   }
+  // Whether honest work never brings two chunks more than a version apart. In item mode each has versions of its own,
+  // and nothing is taken ahead of its item's plan.
+  [[nodiscard]] bool keeps_versions_together() const {
+    return visit([](const auto& own) { return own.keeps_versions_together(); });
+  }
   // Whether some chunk has more than the steps before `step`.
   [[nodiscard]] bool is_beyond(const ShardRoster& shards, Step step) const {
     return visit([&](const auto& own) { return own.is_beyond(shards, step); });

@@ -14,6 +14,10 @@ namespace {
 constexpr auto kNever = std::numeric_limits<Micros>::max();
 constexpr Micros kWorthCopying = 20'000;  // sooner by less than that is by chance
 
+bool is_of(const EvaluationResult& result, const Evaluation& evaluation) {
+  return result.split == evaluation.split && result.item == evaluation.item && result.version == evaluation.version;
+}
+
 }  // namespace
 
 void Evaluations::rewind(Step base) {
@@ -21,6 +25,7 @@ void Evaluations::rewind(Step base) {
   board_ = {};
   times_.rest_all();
   overtaken_.clear();
+  missed_.clear();
 }
 
 std::uint32_t Evaluations::examples(Split split) const {
@@ -140,17 +145,15 @@ void Evaluations::copy_items(const Sessions& idle, const Sessions& doubtful, con
 }
 
 void Evaluations::put(SessionId session, const EvaluationResult& result, Micros now) {
-  const auto holders = board_.holders(result.item);
-  const bool counts = board_.put(result);
-  if (counts) {
-    for (const auto other : holders) {
-      if (other != session) {
-        overtaken_.emplace(other, times_.since(other));
-        times_.excuse(other);
-      }
-    }
+  const auto held = board_.ordered_from(session);
+  const bool counts = held && is_of(result, *held) && overtake_others(session, result);
+  const auto missed = missed_.find(session);
+  const bool is_back = missed != missed_.end() && (counts || is_of(result, missed->second));
+  if (is_back) {
+    overtaken_.erase(session);
+    missed_.erase(missed);
   }
-  if (overtaken_.erase(session) > 0 || (counts && std::ranges::find(holders, session) != holders.end())) {
+  if (is_back || counts) {
     times_.brings(session, now);
     if (board_.ordered_from(session)) {
       times_.begins(session, now);
@@ -160,10 +163,28 @@ void Evaluations::put(SessionId session, const EvaluationResult& result, Micros 
   has_room_ = has_room_ || counts;
 }
 
+// Whether the result is one. The others who hold the item have not brought it.
+bool Evaluations::overtake_others(SessionId session, const EvaluationResult& result) {
+  const auto held = board_.ordered_from(session);
+  const auto holders = board_.holders(result.item);
+  if (!board_.put(result)) {
+    return false;
+  }
+  for (const auto other : holders) {
+    if (other != session) {
+      overtaken_.emplace(other, times_.since(other));
+      missed_.insert_or_assign(other, *held);
+      times_.excuse(other);
+    }
+  }
+  return true;
+}
+
 void Evaluations::lose(SessionId session) {
   board_.lose(session);
   times_.forget(session);
   overtaken_.erase(session);
+  missed_.erase(session);
   has_room_ = true;
 }
 

@@ -66,7 +66,8 @@ class Evaluations {
     changed_.merge(board_.take_changed());
     return std::exchange(changed_, {});
   }
-  // A result of the job's timeline, whenever it comes.
+  // A result of the job's timeline, whenever it comes. It counts only if the session holds the item: whoever does not
+  // was not asked, is one of those whose item has gone to another since, or a stranger.
   void put(SessionId session, const EvaluationResult& result, Micros now);
   void lose(SessionId session);
   // Who has not brought what another one has, nor anything since, and since when it has had that.
@@ -82,7 +83,7 @@ class Evaluations {
   template <typename = void>
   [[nodiscard]] auto state() const {
     return listed::all(listed::plain(rules_, records_), listed::parts(board_, times_), listed::ages(overtaken_),
-                       listed::plain(step_, has_room_), listed::ages(looked_at_), listed::fixed(changed_));
+                       listed::plain(missed_, step_, has_room_), listed::ages(looked_at_), listed::fixed(changed_));
   }
 
  private:
@@ -91,6 +92,7 @@ class Evaluations {
   // Those that hold no item and are no suspects: first those on whom the others count.
   [[nodiscard]] std::pair<Sessions, Sessions> idle(const Sessions& sessions, const std::set<SessionId>& suspects) const;
   void hold(SessionId session, Micros now);
+  bool overtake_others(SessionId session, const EvaluationResult& result);
   void copy_items(const Sessions& idle, const Sessions& doubtful, const std::set<SessionId>& suspects, Micros now);
   // When the item is there; never: its holders are not counted on any more.
   [[nodiscard]] Micros arrival(const Sessions& holders, const std::set<SessionId>& suspects, Micros now) const;
@@ -100,10 +102,11 @@ class Evaluations {
   EvaluationBoard board_;
   WorkTimes times_;  // of items
   std::map<SessionId, Micros> overtaken_;
-  Step step_ = 0;                // that is evaluated
-  bool has_room_ = false;        // somebody may hold no item any more, or an item may be free
-  Micros looked_at_ = -1;        // when items were handed out last
-  std::set<SessionId> changed_;  // of boards that are over
+  std::map<SessionId, Evaluation> missed_;  // what each of these has not brought
+  Step step_ = 0;                           // that is evaluated
+  bool has_room_ = false;                   // somebody may hold no item any more, or an item may be free
+  Micros looked_at_ = -1;                   // when items were handed out last
+  std::set<SessionId> changed_;             // of boards that are over
 };
 
 }  // namespace ballast

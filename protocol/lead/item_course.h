@@ -38,6 +38,7 @@ class ItemCourse {
   [[nodiscard]] Step open_step() const { return grants_.covered().floor() / rules_.slots; }
   [[nodiscard]] Version updates(Step step) const { return step * rules_.slots; }
   [[nodiscard]] Generation generation() const { return 0; }
+  [[nodiscard]] static bool keeps_versions_together() { return false; }
   [[nodiscard]] std::uint64_t backups() const { return grants_.backups(); }
   [[nodiscard]] std::map<SessionId, Micros> overtaken() const { return grants_.overtaken(); }
 

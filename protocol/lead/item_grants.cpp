@@ -64,6 +64,7 @@ void ItemGrants::rewind() {
   holders_.clear();
   outstanding_.clear();
   delivered_.clear();
+  given_back_.clear();
   covered_ = {};
   next_ = 0;
   granted_until_ = 0;
@@ -126,7 +127,9 @@ void ItemGrants::cover(ItemRange range, Micros now) {
     const auto covered_item = (item++)->first;  // taking back its last grant ends the entry
     retire(covered_item, now);
   }
-  delivered_.erase(delivered_.lower_bound(range.begin), delivered_.lower_bound(range.end));
+  const auto forget = [&](auto& items) { items.erase(items.lower_bound(range.begin), items.lower_bound(range.end)); };
+  forget(delivered_);
+  forget(given_back_);
 }
 
 // After so long a shard has lost it, or it came too late to be applied.
@@ -198,19 +201,25 @@ void ItemGrants::delivered(SessionId id, LeadNumber clock, Micros now) {
   bring(held->place, held->grant, now);
   if (!is_moot) {
     delivered_.emplace(item, now);
+    given_back_[item] = {id, 2};
     overtake(item, now);
   }
 }
 
 void ItemGrants::dropped(SessionId id, LeadNumber clock, Micros now) {
   if (const auto held = find_held(id, clock)) {
-    want(sessions_[held->place].granted[held->grant].item);
+    const auto item = sessions_[held->place].granted[held->grant].item;
+    want(item);
+    auto& given_back = given_back_[item];
+    given_back = {id, given_back.by == id ? 2U : 1U};
     take_back(held->place, held->grant, now);
   }
 }
 
+// A shard has lost something: nobody's word was false.
 void ItemGrants::doubt_delivered() {
   delivered_.clear();
+  given_back_.clear();
   next_ = 0;
 }
 
@@ -265,11 +274,11 @@ Micros ItemGrants::pace(SessionId session, Micros now) const {
 }
 
 std::optional<ItemGrants::Place> ItemGrants::next_taker(std::size_t load, const std::set<SessionId>& suspects,
-                                                        Micros now) const {
+                                                        Micros now, std::optional<Place> but_for) const {
   std::optional<Place> best;
   for (const auto place : by_load_[load]) {
     const auto id = sessions_[place].id;
-    if (suspects.contains(id) || times_.is_late(id, now)) {
+    if (place == but_for || suspects.contains(id) || times_.is_late(id, now)) {
       continue;
     }
     if (limits_.bound == 0) {
@@ -290,7 +299,10 @@ void ItemGrants::hand_out(ItemId limit, const std::set<SessionId>& suspects, Mic
       if (!item) {
         return copy_late_items(suspects, now);
       }
-      give(*taker, *item, now);
+      const auto given_back = given_back_.find(*item);
+      const bool had_it = given_back != given_back_.end() && given_back->second == GivenBack{sessions_[*taker].id, 2};
+      const auto other = had_it ? next_taker(load, suspects, now, taker) : std::nullopt;
+      give(other.value_or(*taker), *item, now);
     }
   }
 }

@@ -102,12 +102,21 @@ class ItemGrants {
     return listed::all(listed::plain(limits_), listed::names(clock_), listed::plain(counted_),
                        listed::parts(item_time_, times_, sessions_), listed::fixed(places_, by_load_),
                        listed::plain(holders_), listed::plain(outstanding_), listed::ages(delivered_),
-                       listed::parts(covered_), listed::plain(next_, granted_until_, overtaken_),
-                       listed::ages(copied_at_, doubted_since_), listed::fixed(changed_), listed::accounts(backups_));
+                       listed::plain(given_back_), listed::parts(covered_),
+                       listed::plain(next_, granted_until_, overtaken_), listed::ages(copied_at_, doubted_since_),
+                       listed::fixed(changed_), listed::accounts(backups_));
   }
 
  private:
   using Place = std::size_t;  // in sessions_
+  // What a session said of an item that is granted again. It goes to another, if there is one, when it was falsely
+  // called delivered or given up twice: who says so of all that it gets is always idle, and would have it again and
+  // again.
+  struct GivenBack {
+    SessionId by = 0;
+    std::uint32_t times = 0;
+    bool operator==(const GivenBack&) const = default;
+  };
   struct Session {
     SessionId id = 0;
     std::vector<Grant> granted;
@@ -131,8 +140,8 @@ class ItemGrants {
   [[nodiscard]] bool is_late(ItemId item, const std::set<SessionId>& suspects, Micros now) const;
   [[nodiscard]] bool may_grant() const;
   // Who of those with so many grants gets the next one.
-  [[nodiscard]] std::optional<Place> next_taker(std::size_t load, const std::set<SessionId>& suspects,
-                                                Micros now) const;
+  [[nodiscard]] std::optional<Place> next_taker(std::size_t load, const std::set<SessionId>& suspects, Micros now,
+                                                std::optional<Place> but_for = {}) const;
   [[nodiscard]] Micros pace(SessionId session, Micros now) const;
   void give(Place place, ItemId item, Micros now);
   void cover(ItemRange range, Micros now);
@@ -167,6 +176,8 @@ class ItemGrants {
   std::map<ItemId, std::vector<SessionId>> holders_;  // of outstanding grants
   std::map<LeadNumber, Exposure> outstanding_;        // by clock
   std::map<ItemId, Micros> delivered_;                // and not reported to be covered yet
+  // Who said last that an item is delivered, or gave it up, until it is covered.
+  std::map<ItemId, GivenBack> given_back_;
   CoveredItems covered_;
   ItemId next_ = 0;  // all items before it are covered, granted or delivered
   ItemId granted_until_ = 0;

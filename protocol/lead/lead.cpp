@@ -51,6 +51,7 @@ Lead::Lead(LeadConfig config)
       // In item mode a step to be kept is one where all wait: the course orders it.
       schedule_(config_.items ? 0 : config_.snapshot_every),
       copies_(config_.run, config_.claim, config_.copies),
+      tears_(config_.torn_after),
       pauses_({config_.stop_patience, config_.hold_again}) {
   const auto& ledger = book_.durable();
   schedule_.rewind(ledger.base.step);
@@ -139,6 +140,9 @@ void Lead::on(const FromWorker& event) {
 void Lead::on_worker_hello(SessionId id, const WorkerHello& hello) {
   if (is_over()) {
     return emit(SendToWorker{id, finish_message()});
+  }
+  if (barred_.contains(id)) {
+    return emit(SendToWorker{id, Refused{RefusalCode::wrong_bits, why_barred()}});
   }
   if (sessions_.hello(id, hello.name, now_) == nullptr) {
     return emit(SendToWorker{
@@ -275,6 +279,9 @@ void Lead::on(const Tick& event) {
   }
   if (!is_over()) {
     check_wishes();
+  }
+  if (!is_over()) {
+    check_versions();
   }
   turn_.ticked = true;
   turn_.stirred = true;

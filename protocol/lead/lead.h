@@ -14,6 +14,7 @@
 
 #include "protocol/deadline.h"
 #include "protocol/ids.h"
+#include "protocol/lead/barred_sessions.h"
 #include "protocol/lead/copy_course.h"
 #include "protocol/lead/course.h"
 #include "protocol/lead/evaluations.h"
@@ -28,6 +29,7 @@
 #include "protocol/lead/snapshot_view.h"
 #include "protocol/lead/statistics_log.h"
 #include "protocol/lead/step_planner.h"
+#include "protocol/lead/torn_versions.h"
 #include "protocol/ledger.h"
 #include "protocol/messages.h"
 #include "protocol/state_list.h"
@@ -95,6 +97,7 @@ struct LeadConfig {
   LearntDeadline::Bounds late{250'000, 10'000'000, 60'000'000};  // an item without its contribution
   SlotShares::Rules shares;                                      // of rounds; `slots` as above
   Micros suspect_after = 250'000;      // a session that is silent for so long, or for three of its intervals
+  Micros torn_after = 250'000;         // a lane that is too far behind another is asked anew
   Micros probe_after = 70'000;         // it is sent its order again, which fails at once if nobody is connected
   Micros patience = 600'000'000;       // with a shard that is gone
   Micros stop_patience = 300'000'000;  // with a stop that comes to no snapshot
@@ -211,8 +214,8 @@ class Lead {
   [[nodiscard]] auto state() const {
     return listed::all(listed::fixed(config_), listed::plain(phase_),
                        listed::parts(book_, shards_, sessions_, course_, planner_, evaluations_, log_, schedule_,
-                                     copies_, pauses_, pace_),
-                       listed::plain(barrier_), listed::parts(named_, end_),
+                                     copies_, tears_, barred_, pauses_, pace_),
+                       listed::plain(tears_met_, barrier_), listed::parts(named_, end_),
                        listed::plain(stalled_, waits_for_, trouble_), listed::fixed(actions_, turn_),
                        listed::plain(basis_), listed::ages(now_, at_, assembling_since_));
   }
@@ -237,6 +240,7 @@ class Lead {
   // lead_shards.cpp: timelines, reports
   void on_report(const lead::FromLane& event, const LaneReport& report);
   LeadLane* reporting_lane(const lead::FromLane& event, const LaneReport& report);
+  [[nodiscard]] bool is_within_the_job(const LaneReport& report) const;
   bool on_statistics(const std::vector<StepStatistics>& statistics);
   void begin_timeline(RollbackCause cause);
   void await_base(RollbackCause cause);
@@ -266,6 +270,14 @@ class Lead {
   [[nodiscard]] bool is_below_cut(const LeadLane& lane) const;
   void begin_again_if_below_cut();
   void check_shards();
+
+  // lead_tears.cpp: lanes that are too far apart
+  void check_versions();
+  void take_back(const TornVersions::Tear& tear);
+  void bar(SessionId session);
+  [[nodiscard]] std::string sender_text(SessionId session) const;
+  [[nodiscard]] static std::string why_barred();
+  [[nodiscard]] bool goes_step_by_step() const;
 
   // lead_turn.cpp: what follows from the events of a turn
   struct Turn;
@@ -442,9 +454,12 @@ class Lead {
   StatisticsLog log_;
   SnapshotSchedule schedule_;
   CopyCourse copies_;
+  TornVersions tears_;
+  BarredSessions barred_;
   Pauses pauses_;
   JobPace pace_;
-  Step barrier_ = 0;  // training goes on beyond it when this version is evaluated
+  std::uint64_t tears_met_ = 0;  // in this life
+  Step barrier_ = 0;             // training goes on beyond it when this version is evaluated
   Named named_;
   End end_;
   std::optional<RollbackCause> stalled_;  // a timeline that cannot begin: the shards have no base in common

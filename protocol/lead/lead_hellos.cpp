@@ -35,6 +35,11 @@ bool Lead::check_shard_hello(const FromLane& event, const ShardHello& hello) {
                                               std::to_string(hello.lanes) + " lanes, the lead for " +
                                               std::to_string(config_.shards) + " of " + std::to_string(config_.lanes));
   }
+  if (hello.open_step > config_.steps) {
+    return refuse(RefusalCode::out_of_range, "shard " + std::to_string(hello.lane.shard) + " says that it is at step " +
+                                                 std::to_string(hello.open_step) + " of a job of " +
+                                                 std::to_string(config_.steps) + " steps");
+  }
   if (const auto why =
           why_refused(initial_weights_of_others(hello.lane.shard), hello.lane.shard, hello.initial_weights);
       !why.empty()) {

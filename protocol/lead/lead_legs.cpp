@@ -66,7 +66,11 @@ void Lead::progress() {
 }
 
 void Lead::observe_shards() {
+  const Step before = course_.open_step();
   course_.observe(shards_, shards_.take_news(), now_);
+  if (goes_step_by_step() && course_.open_step() != before) {
+    send_plans();
+  }
   if (const auto missed = schedule_.decide(course_.open_step()); missed > 0) {
     book_.remember().snapshots_missed += missed;
   }

@@ -118,6 +118,7 @@ void Lead::rewind(Step base) {
   course_.rewind(base);
   barrier_ = base;
   pauses_.rewind();
+  tears_.rewind();
   shards_.stop_serving();
   for (auto& [id, lane] : shards_.lanes()) {
     lane.open_step = 0;
@@ -169,7 +170,20 @@ LeadLane* Lead::reporting_lane(const FromLane& event, const LaneReport& report) 
     emit(SendToLane{event.lane, event.incarnation, Refused{RefusalCode::unknown_session, "say hello first"}});
     return nullptr;
   }
+  if (!is_within_the_job(report)) {
+    emit(SendToLane{event.lane, event.incarnation,
+                    Refused{RefusalCode::out_of_range, "a report of versions that the job never comes to"}});
+    return nullptr;
+  }
   return report.sequence > lane->report.sequence ? lane : nullptr;
+}
+
+// What is beyond would have the others seem to be behind for ever.
+bool Lead::is_within_the_job(const LaneReport& report) const {
+  const auto items = course_.updates(config_.steps);
+  const auto& covered = report.items.covered;
+  return report.open_step <= config_.steps && report.rounds.reached <= config_.steps && report.items.reached <= items &&
+         (covered.empty() || covered.back().end <= items);
 }
 
 void Lead::on_report(const FromLane& event, const LaneReport& report) {

@@ -101,7 +101,10 @@ void Lead::on_fault(const ChunkMeasure& fault) {
 
 // ---- plans
 
-Step Lead::plan_end() const { return planner_.known_until(std::min(limit(), schedule_.decided_until())); }
+Step Lead::plan_end() const {
+  const Step end = planner_.known_until(std::min(limit(), schedule_.decided_until()));
+  return goes_step_by_step() ? std::min(end, std::max(course_.open_step(), book_.current().base.step) + 1) : end;
+}
 
 // All plans of one number name the same end.
 LeadNumber Lead::name_limit() {
@@ -134,6 +137,7 @@ void Lead::send_plan(LaneId id, const LeadLane& lane) {
   plan.copies = copies_.told(book_.durable().copies);
   plan.statistics_through = book_.statistics_through();
   plan.may_depart = may_depart(id, lane);
+  plan.barred = barred_.sessions();
   emit(SendToLane{id, lane.incarnation, std::move(plan)});
 }
 

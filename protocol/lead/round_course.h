@@ -34,6 +34,7 @@ class RoundCourse {
   [[nodiscard]] Step open_step() const { return shares_.open(); }
   [[nodiscard]] Version updates(Step step) const { return step; }
   [[nodiscard]] Generation generation() const { return shares_.generation(); }
+  [[nodiscard]] static bool keeps_versions_together() { return true; }
   [[nodiscard]] std::uint64_t backups() const { return shares_.backups(); }
   [[nodiscard]] const SlotShares* shares() const { return &shares_; }
   [[nodiscard]] std::map<SessionId, Micros> overtaken() const { return {}; }

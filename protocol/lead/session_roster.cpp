@@ -103,9 +103,14 @@ bool SessionRoster::take_changes(Micros now) {
 void SessionRoster::refuse(SessionId id, std::string why, Micros now) {
   auto& session = all_.at(id);
   session.live = false;
+  session.ready = false;
+  session.beat.ready = false;
+  session.assign = {.order = session.assign.order};
   session.refusal = std::move(why);
   session.refused_at = now;
   ++refused_;
+  suspects_.erase(id);
+  changed_ = std::erase(joined_, id) > 0 || changed_;
 }
 
 void SessionRoster::forgive(Micros slept) {

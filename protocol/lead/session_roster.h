@@ -57,7 +57,7 @@ class SessionRoster {
   void join(SessionId id);
   // It is over. Whether it had joined.
   bool lose(SessionId id);
-  // It gets no work. It is not lost, nor has it ever been one that others count on.
+  // It gets no work any more. It is not lost.
   void refuse(SessionId id, std::string why, Micros now);
   // Whether others have joined or been lost than when it last said so; once at a moment at most, however many do.
   bool take_changes(Micros now);

@@ -9,6 +9,10 @@ namespace ballast {
 
 namespace {
 
+// Of a shard's timeline to a ledger that is an earlier state of itself. The next timeline is counted from the furthest
+// one, so whoever could name any would bring the job to the last one that there is.
+constexpr Timeline kMostTimelinesAhead = Timeline{1} << 16U;
+
 std::string hex(std::uint64_t value) {
   std::string digits(16, '0');
   for (auto digit = digits.rbegin(); digit != digits.rend(); ++digit, value >>= 4U) {
@@ -55,6 +59,13 @@ std::string ShardRoster::why_not_taken(const ShardHello& hello, const Ledger& le
            std::to_string(hello.timeline) +
            " of this job. Start shard 0 with the database that has it, or restore all shards from a copy "
            "(ballast restore)";
+  }
+  if (hello.timeline > ledger.timeline + kMostTimelinesAhead) {
+    return name + " is not taken, for it says that it knows timeline " + std::to_string(hello.timeline) +
+           ", and shard 0's ledger is at " + std::to_string(ledger.timeline) +
+           ". A ledger that was brought back from a copy may lie " + std::to_string(kMostTimelinesAhead) +
+           " behind at most. Start shard 0 with the database that has the newest ledger; or start this shard with the "
+           "database that belongs to it; or restore all shards from a copy (ballast restore)";
   }
   const auto base = ledger.complete.empty() ? SnapshotId{} : ledger.complete.back();
   const auto lacks_base =

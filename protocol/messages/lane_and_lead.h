@@ -84,6 +84,8 @@ struct CopyProgress {
 struct RoundReport {
   std::vector<std::uint64_t> missing;  // slots of open_step that some chunk lacks, 64 to a word
   Step reached = 0;                    // the newest version of a chunk
+  // Whose contributions a chunk came to it by; some of them, if they are many.
+  std::vector<SessionId> reached_by = {};
   bool operator==(const RoundReport&) const = default;
 };
 
@@ -171,6 +173,8 @@ struct Plan {
   std::optional<Prospect> prospect = {};
   // The server, which was told to end, may: all hold at the newest complete snapshot until its next life.
   bool may_depart = false;
+  // Sessions of which nothing is taken any more: what they contributed no honest one can have. The newest kMaxBarred.
+  std::vector<SessionId> barred = {};
   bool operator==(const Plan&) const = default;
 };
 

@@ -17,7 +17,7 @@ constexpr std::string_view kMarks = "restored/";
 // More timelines than any run begins between two losses of its ledger.
 constexpr Timeline kFarAhead = 1'000'000'000;
 // No run comes further, however often it is restored.
-constexpr Timeline kMostMarked = Timeline{1} << 62U;
+constexpr Timeline kMostMarked = Timeline{1} << (kTimelineBits - 1);
 
 std::string claim_name(const std::string& run, LeadLife life) { return run + std::string(kClaims) + hex16(life); }
 std::string hold_name(const std::string& run, LeadLife life) { return run + std::string(kHolds) + hex16(life); }

@@ -316,7 +316,8 @@ void read(ByteReader& from, Provenance& provenance) {
   read(from, provenance.initial_weights);
 }
 
-// Those of unknown cause stand elsewhere.
+// Those of unknown cause stand elsewhere, and with them torn ones, for which this version of the record has no place: a
+// release before must read it. The next life of a lead tells them as unknown.
 void write(ByteWriter& to, const RollbackCounts& rollbacks) {
   to.number(rollbacks.shard).number(rollbacks.mark).number(rollbacks.below_cut);
   to.number(rollbacks.lives).number(rollbacks.non_finite);
@@ -338,7 +339,9 @@ std::string encode(const Ledger& ledger) {
   write(payload, ledger.complete);
   write(payload, ledger.best);
   write(payload, ledger.skipped);
-  payload.number(ledger.rollbacks.unknown).number(ledger.rolled_back_steps).number(ledger.snapshots_missed);
+  payload.number(ledger.rollbacks.unknown + ledger.rollbacks.torn)
+      .number(ledger.rolled_back_steps)
+      .number(ledger.snapshots_missed);
   write(payload, ledger.finished);
   payload.number(ledger.placement).number(ledger.resumed_shards);
   write(payload, ledger.databases);

@@ -4,9 +4,19 @@ import subprocess
 
 import harness
 import jobs
+import metrics
 
 
 class Malformed(harness.ClusterCase):
+    def expect_learning(self, run):
+        """What was refused has taught the metrics nothing: whoever contributes to a step is still seen to be late or not."""
+        def observed():
+            pages = (metrics.of(run, "server", shard) for shard in range(2))
+            return [metrics.value(page, "ballast_shard_worker_lateness_seconds_count", lane=lane, worker=worker)
+                    for page in pages for lane in (0, 1) for worker in ("worker-0", "worker-1")]
+        before = observed()
+        run.wait_until("lateness observed by each lane", lambda: all(now > then for now, then in zip(observed(), before)))
+
     def check(self, transport):
         job = self.job(jobs.emulated(steps=80))
         run = self.start(job, options=["--workers", "2", "--shards", "2", "--lanes", "2", "--hold-start"],
@@ -18,6 +28,7 @@ class Malformed(harness.ClusterCase):
         if answer.returncode != 0:
             run.fail(f"{answer.stdout}\n{answer.stderr}")
         self.assertIn(run.status()["phase"], ("training",), "the job was over before all was sent")
+        self.expect_learning(run)
         summary = run.finish()
         self.expect_equal_bits(summary, self.reference(job, jobs.AT_ONCE))
         self.expect_all_slots(summary, slots=8)

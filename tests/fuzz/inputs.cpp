@@ -11,11 +11,13 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "common/wire/wire.h"
 #include "storage/journal/journal_records.h"
 #include "storage/store/records.h"
+#include "tests/unit/common/wire/each_number.h"
 #include "tests/unit/common/wire/random_message.h"
 
 namespace ballast::fuzz {
@@ -32,6 +34,25 @@ void write(const std::filesystem::path& path, std::string_view bytes) {
 
 std::string_view text_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+// A message of each kind whose whole numbers all are the last that they may be, and one more.
+void write_messages_at_the_end(const std::filesystem::path& folder) {
+  RandomMessages random(2);
+  for (const std::uint64_t beyond : {0U, 1U}) {
+    for (std::size_t kind = 0; kind < std::variant_size_v<Message>; ++kind) {
+      auto message = random.of_kind(kind);
+      wire::each_number(message, [&](const std::string& /*path*/, auto& number, const auto& rule) {
+        if constexpr (requires { rule.last(); }) {
+          number = static_cast<std::remove_cvref_t<decltype(number)>>(rule.last() + beyond);
+        }
+      });
+      Encoder encoder;
+      const std::string payload(1, carries_payload(message) ? '\x11' : '\0');
+      write(folder / (std::string(message_name(message)) + (beyond == 0 ? "-last" : "-beyond")),
+            payload + std::string(text_of(encoder.encode(message))));
+    }
+  }
 }
 
 // One message of each kind, in each version that is spoken.
@@ -164,6 +185,7 @@ int main(int count, char** arguments) {
   try {
     const std::filesystem::path folder = arguments[1];
     ballast::fuzz::write_messages(folder / "wire");
+    ballast::fuzz::write_messages_at_the_end(folder / "wire");
     ballast::fuzz::write_records(folder / "records");
     ballast::fuzz::write_journal(folder / "journal");
     ballast::fuzz::write_idx_files(folder / "idx");

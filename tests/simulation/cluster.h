@@ -173,6 +173,8 @@ class Cluster final : public Host {
   void carry_out(const LinkCutOneWay& what);
   void carry_out(const LinkSlows& what);
   void carry_out(const StrangerSpeaks& what);
+  void carry_out(const RootsPushed& what);
+  void carry_out(const FalseResults& what);
   void carry_out(const ShardStands& what);
   void carry_out(const LeadStands& what);
 

@@ -37,6 +37,8 @@ void Cluster::schedule_faults_of_workers() {
   schedule_some(faults.leaves, 5'000, 200'000, WorkerLeaves{});
   schedule_some(faults.hangs, 5'000, 100'000, WorkerHangs{});
   schedule_some(faults.strangers, 2'000, faults.until, StrangerSpeaks{});
+  schedule_some(faults.torn_roots, 2'000, 150'000, RootsPushed{});
+  schedule_some(faults.false_results, 2'000, 150'000, FalseResults{});
 }
 
 void Cluster::schedule_faults_of_servers() {
@@ -239,6 +241,27 @@ void Cluster::carry_out(const StrangerSpeaks& /*what*/) {
     const bool says_hello = random_.chance(0.8);
     roster_.lanes[lane]->receive_strange(*this, session, says_hello,
                                          strange_to_lane(random_, life(), lane, roster_.lanes[lane]->life().timeline));
+  }
+}
+
+// Of few sessions, so that those that are barred come again.
+void Cluster::carry_out(const RootsPushed& /*what*/) {
+  const SessionId session = kFirstImpostor + random_.between(0, 1);
+  auto& lane = *roster_.lanes[random_.between(0, life().all_lanes() - 1)];
+  const auto steps = static_cast<std::uint32_t>(random_.between(1, 4));
+  const bool of_all = random_.chance(0.7);
+  if (lane.alive()) {
+    lane.receive_roots(*this, session, steps, of_all);
+  }
+}
+
+void Cluster::carry_out(const FalseResults& /*what*/) {
+  const SessionId session = kFirstImpostor + 2 + random_.between(0, 1);
+  if (roster_.lead->alive()) {
+    roster_.lead->receive_false_results(*this, session);
+  }
+  if (now() < life().faults.until) {
+    schedule(now() + random_.between(2'000, 20'000), FalseResults{});
   }
 }
 

@@ -25,6 +25,8 @@ struct LinkCut {};
 struct LinkCutOneWay {};
 struct LinkSlows {};
 struct StrangerSpeaks {};
+struct RootsPushed {};
+struct FalseResults {};
 
 // ---- shards and the lead
 struct ShardStands {};
@@ -75,8 +77,8 @@ struct UserResumes {};
 
 using FaultEvent =
     std::variant<WorkerJoins, WorkerCrashes, WorkerStands, WorkerLeaves, WorkerHangs, LinkCut, LinkCutOneWay, LinkSlows,
-                 StrangerSpeaks, ShardStands, LeadStands, ShardDies, ShardFuse, LeadFuse, ShardReturns, ServerTold,
-                 ServerGone, VolumeReturns, DiskLost, SecondStarts, SecondEnds, OtherFileNoticed, UserStops,
-                 UserStopsLate, UserPauses, UserEndsPause, UserLetsGoOn, UserResumes>;
+                 StrangerSpeaks, RootsPushed, FalseResults, ShardStands, LeadStands, ShardDies, ShardFuse, LeadFuse,
+                 ShardReturns, ServerTold, ServerGone, VolumeReturns, DiskLost, SecondStarts, SecondEnds,
+                 OtherFileNoticed, UserStops, UserStopsLate, UserPauses, UserEndsPause, UserLetsGoOn, UserResumes>;
 
 }  // namespace ballast::simulation

@@ -111,6 +111,7 @@ void LaneShell::note_plan(Host& host, const Message& message) {
     open = std::min(open, chunk.versions.rbegin()->first);
   }
   turns_.planned(*plan, open);
+  barred_ = plan->barred;
 }
 
 void LaneShell::receive(Host& host, ProcessId from, const Message& message, const std::optional<Payload>& payload) {
@@ -186,6 +187,39 @@ void LaneShell::receive_strange(Host& host, SessionId session, bool says_hello, 
   require(!alive() || held_.size() == held_before, "a lane keeps a stranger's payload");
 }
 
+// True ones, which nobody can have computed: no bits tell, only that the lane gets ahead of the others. Of all chunks,
+// one step after the other, or of one alone, which the lane does not take beyond its others.
+void LaneShell::receive_roots(Host& host, SessionId session, std::uint32_t steps, bool of_all) {
+  if (!core_.serving() || host.life().items) {
+    return;
+  }
+  const Message hello = LaneHello{"impostor", "spec", "layout"};
+  step(host, lane::FromWorker{session, &hello, kNoPayload, 0});
+  for (std::uint32_t i = 0; i < steps && alive(); ++i) {
+    for (const auto& [id, chunk] : chunks_) {
+      if (alive() && core_.serving() && (of_all || id == chunks_.begin()->first)) {
+        receive_root(host, session, id, chunk.versions.rbegin()->first);
+      }
+    }
+  }
+}
+
+void LaneShell::receive_root(Host& host, SessionId session, ChunkId chunk, Step of_step) {
+  if (of_step >= host.life().steps) {
+    return;
+  }
+  const Node all{0, host.life().slots};
+  const auto payload = host.judge().true_root(life_.timeline, of_step, chunk);
+  const auto id = next_payload_++;
+  held_[id] = {chunk, of_step, all, payload, session};
+  in_hand_.refusals = 0;
+  const bool is_barred = std::ranges::find(barred_, session) != barred_.end();
+  const Message push = Push{life_.timeline, of_step, chunk, all, false, payload.fault, {}};
+  host.facts().note(Fact::barred, is_barred);
+  step(host, lane::FromWorker{session, &push, id, host.life().chunks[chunk].bytes});
+  require(!alive() || !is_barred || in_hand_.refusals == 1, "a lane takes a contribution of a session that is barred");
+}
+
 void LaneShell::step(Host& host, const lane::Event& event) {
   own_events_.push_back(event);
   while (!own_events_.empty()) {
@@ -230,6 +264,9 @@ void LaneShell::act(Host& host, lane::SendToWorker& action) {
   if (action.session >= kFirstStranger) {
     in_hand_.refusals +=
         std::holds_alternative<Refused>(action.message) || std::holds_alternative<Stale>(action.message);
+    if (const auto* receipt = std::get_if<Receipt>(&action.message); action.session >= kFirstImpostor && receipt) {
+      host.judge().receipt_sent(host.disks(), action.session, life_, *receipt, held_);
+    }
     return;
   }
   auto& judge = host.judge();

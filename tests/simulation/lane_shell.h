@@ -33,6 +33,8 @@ class LaneShell : public Process {
   void carry_out(Host& host, const LanePending& what);
   // From a session whose hello, if it said one, was well; the message is not.
   void receive_strange(Host& host, SessionId session, bool says_hello, const StrangeMessage& message);
+  // Whole roots of the next steps, of all of the lane's chunks or of one.
+  void receive_roots(Host& host, SessionId session, std::uint32_t steps, bool of_all);
 
   [[nodiscard]] const Lane& core() const { return core_; }
   [[nodiscard]] const LaneLife& life() const { return life_; }
@@ -63,6 +65,7 @@ class LaneShell : public Process {
     std::uint32_t refusals = 0;  // of a stranger's
   };
 
+  void receive_root(Host& host, SessionId session, ChunkId chunk, Step of_step);
   [[nodiscard]] bool is_lost(Host& host, const Push& push) const;
   void step(Host& host, const lane::Event& event);
   void act(Host& host, lane::SendToWorker& action);
@@ -149,6 +152,7 @@ class LaneShell : public Process {
   lane::CopiesFound found_;    // what it was told is in the place
   Snapshots snapshots_;
   InHand in_hand_;
+  std::vector<SessionId> barred_;  // by the newest plan
   // Items that sessions wait to hear of.
   std::set<std::tuple<ChunkId, ItemId, SessionId>> unanswered_;
   std::deque<lane::Event> own_events_;

@@ -67,6 +67,7 @@ LeadConfig lead_config(const World& world, std::uint64_t claim) {
   config.shares.late = life.late.initial;
   config.suspect_after = life.suspect_after;
   config.probe_after = life.probe_after;
+  config.torn_after = life.torn_after;
   config.patience = life.patience;
   config.stop_patience = life.stop_patience;
   config.hold_again = life.hold_again;
@@ -126,6 +127,28 @@ void LeadShell::receive_strange(Host& host, SessionId session, const Message& me
   refusals_ = 0;
   step(host, lead::FromWorker{session, &message});
   require(!alive() || refusals_ == 1, "the lead does not refuse a stranger's message");
+}
+
+// They say hello like a worker; what they say of themselves otherwise is nothing.
+void LeadShell::receive_false_results(Host& host, SessionId session) {
+  if (core_.phase() != Lead::Phase::evaluating || !evaluated_) {
+    return;
+  }
+  host.facts().note(Fact::false_results);
+  const Message hello = WorkerHello{"impostor"};
+  step(host, lead::FromWorker{session, &hello});
+  for (std::uint32_t item = 0; item < 4 && !crashed(); ++item) {
+    auto of_item = *evaluated_;
+    of_item.item = item;
+    of_item.begin = item * host.life().evaluation_item;
+    const auto examples = of_item.split == Split::test ? host.life().test_examples : host.life().validation_examples;
+    of_item.end = std::min(examples, of_item.begin + host.life().evaluation_item);
+    if (of_item.begin < of_item.end) {
+      Message result = evaluate(of_item, ~Expression{0});
+      std::get<EvaluationResult>(result).timeline = core_.timeline();
+      step(host, lead::FromWorker{session, &result});
+    }
+  }
 }
 
 bool LeadShell::believes_in(SessionId session) const {
@@ -198,6 +221,9 @@ void LeadShell::check_grants(Host& host, SessionId session, Timeline timeline) c
 }
 
 void LeadShell::act(Host& host, lead::SendToWorker& action) {
+  if (action.session >= kFirstImpostor) {
+    return;
+  }
   if (action.session >= kFirstStranger) {
     require(std::holds_alternative<Refused>(action.message), "the lead takes a stranger for a worker");
     ++refusals_;
@@ -205,6 +231,7 @@ void LeadShell::act(Host& host, lead::SendToWorker& action) {
   }
   if (const auto* assign = std::get_if<Assign>(&action.message)) {
     host.judge().assigned(action.session, *assign);
+    evaluated_ = assign->evaluation ? assign->evaluation : evaluated_;
     if (host.life().items) {
       check_grants(host, action.session, assign->timeline);
     }

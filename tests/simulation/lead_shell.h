@@ -23,6 +23,8 @@ class LeadShell : public Process {
   void receive_command(Host& host, Control::Command command);
   // From a session that has not said hello.
   void receive_strange(Host& host, SessionId session, const Message& message);
+  // Of an evaluation that is under way, from a session that has no item of it.
+  void receive_false_results(Host& host, SessionId session);
 
   [[nodiscard]] const Lead& core() const { return core_; }
   // Whether the lead counts the session among the living.
@@ -53,9 +55,10 @@ class LeadShell : public Process {
   Lead core_;
   Watched<Lead::Phase> state_;
   bool writing_ = false;
-  bool in_turn_ = false;              // something was heard that is to be acted upon
-  std::set<std::uint32_t> reported_;  // lanes, in this turn
-  std::uint32_t refusals_ = 0;        // of the message in hand
+  bool in_turn_ = false;                 // something was heard that is to be acted upon
+  std::set<std::uint32_t> reported_;     // lanes, in this turn
+  std::uint32_t refusals_ = 0;           // of the message in hand
+  std::optional<Evaluation> evaluated_;  // the newest item that was given out
 };
 
 }  // namespace ballast::simulation

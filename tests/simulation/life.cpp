@@ -346,6 +346,19 @@ void draw_shares(LifeSpec& life, Random& random) {
   life.redistributes = !random.chance(0.1);
 }
 
+// Of a sequence of their own, so that all else stays as it was without them.
+void draw_impostors(LifeSpec& life) {
+  Random random(Random::mix(life.seed ^ 0x696d706fU));
+  if (life.faults.death) {
+    return;  // the job must end for its sake alone
+  }
+  const bool tears = random.chance(0.25);
+  const auto roots = static_cast<std::uint32_t>(random.between(4, 20));
+  // Beside a worker that hangs, whose share is given to others after thrice what it would take, a life may be too long.
+  life.faults.torn_roots = tears && !life.items && life.faults.hangs == 0 ? roots : 0;
+  life.faults.false_results = random.chance(0.1) ? 1 : 0;
+}
+
 }  // namespace
 
 LifeSpec draw_life(std::uint64_t seed) {
@@ -380,6 +393,7 @@ LifeSpec draw_life(std::uint64_t seed) {
   draw_departures(life, random);
   draw_shares(life, random);
   draw_lost_disks(life);
+  draw_impostors(life);
   return life;
 }
 

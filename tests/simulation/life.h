@@ -24,10 +24,12 @@ struct Faults {
   Micros slow_delay = 0;
   std::uint32_t crashes = 0;  // of workers: state lost, a new session after a while
   std::uint32_t worker_pauses = 0;
-  Micros worker_pause = 0;      // at most
-  std::uint32_t cuts = 0;       // of the link between one worker and one lane or the lead, both ways
-  Micros cut = 0;               // at most
-  std::uint32_t strangers = 0;  // messages to lanes and lead that no honest worker sends
+  Micros worker_pause = 0;          // at most
+  std::uint32_t cuts = 0;           // of the link between one worker and one lane or the lead, both ways
+  Micros cut = 0;                   // at most
+  std::uint32_t strangers = 0;      // messages to lanes and lead that no honest worker sends
+  std::uint32_t torn_roots = 0;     // a session brings one lane ahead of the others, with whole roots
+  std::uint32_t false_results = 0;  // a session sends results of evaluations that nobody has asked it for
   std::uint32_t shard_pauses = 0;
   Micros shard_pause = 0;  // at most; together with losses still below the lead's patience with shards
   std::uint32_t lead_pauses = 0;
@@ -182,6 +184,7 @@ struct LifeSpec {
   SlotShares::Floors share_floors{500, 1'000, 8'000};
   Micros suspect_after = 25'000;
   Micros probe_after = 12'000;
+  Micros torn_after = 4'000;
   LearntDeadline::Bounds retry{12'000, 30'000, 80'000};
 
   Faults faults;

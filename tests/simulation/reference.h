@@ -92,6 +92,7 @@ class Reference {
   [[nodiscard]] Expression evaluated(Version version, ChunkId chunk) const;
   [[nodiscard]] Expression all_evaluated(Version version) const;
   [[nodiscard]] Expression root(Step step, ChunkId chunk) const { return roots_[step][chunk].value; }
+  [[nodiscard]] const Payload& root_payload(Step step, ChunkId chunk) const { return roots_[step][chunk]; }
   // What lanes are to be told of the step before it is decided.
   [[nodiscard]] Prospect prospect(Step step) const;
   // Whether these are the factors of the step.

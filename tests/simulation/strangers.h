@@ -10,6 +10,9 @@ namespace ballast::simulation {
 // Sessions from here on are strangers'.
 inline constexpr SessionId kFirstStranger = 1'000'000;
 
+// And from here on those of sessions that say hello, and then what only another could say.
+inline constexpr SessionId kFirstImpostor = 2'000'000;
+
 struct StrangeMessage {
   Message message;
   std::uint64_t payload_bytes = 0;

@@ -35,6 +35,33 @@ void shards_that_do_not_fit(Judge& judge, zmq::context_t& context, const Job& jo
                 {"ShardHello.database"});
 }
 
+// Whoever is the furthest decides which timeline comes next: nobody may name the last one that there is.
+void timelines_that_never_were(Judge& judge, zmq::context_t& context, const Job& job, const Target& lead) {
+  const LaneId id{1, 0};
+  constexpr Incarnation kIncarnation = 12346;
+  Probe shard(context, lead.address, lane_routing_id(id, kIncarnation));
+  ShardHello hello{id,
+                   job.spec.cluster.shards,
+                   job.spec.cluster.lanes,
+                   kIncarnation,
+                   {1, 1},
+                   job.spec_digest,
+                   job.layout_digest,
+                   "",
+                   "tcp://x:1",
+                   ~Timeline{0},
+                   0};
+  judge.refused(lead.name + ": a shard of timeline 2^64 - 1", shard, hello, RefusalCode::out_of_range,
+                {"ShardHello.timeline", "18446744073709551615", "below 2^48"});
+  hello.timeline = (Timeline{1} << 48U) - 1;
+  judge.refused(lead.name + ": a shard of timeline 2^48 - 1", shard, hello, RefusalCode::not_taken,
+                {"281474976710655", "ballast restore"});
+  hello.timeline = 1;
+  hello.open_step = job.steps.steps + 1;
+  judge.refused(lead.name + ": a shard beyond the job's end", shard, hello, RefusalCode::out_of_range,
+                {std::to_string(job.steps.steps)});
+}
+
 void strangers(Judge& judge, zmq::context_t& context, const Target& lead) {
   Probe nobody(context, lead.address, "nobody");
   judge.refused(lead.name + ": a routing id that nobody has", nobody, WorkerHello{"x"}, RefusalCode::malformed,
@@ -56,6 +83,7 @@ void strangers(Judge& judge, zmq::context_t& context, const Target& lead) {
 void lead_cases(Judge& judge, zmq::context_t& context, const Job& job, const Target& lead) {
   strangers(judge, context, lead);
   shards_that_do_not_fit(judge, context, job, lead);
+  timelines_that_never_were(judge, context, job, lead);
   Probe session(context, lead.address, session_routing_id(89));
   damaged_headers(judge, session, lead.name);
   oversize_frames(judge, context, lead);

@@ -41,6 +41,9 @@ class Probe {
     return std::nullopt;
   }
 
+  // The next answer, whatever it is; nothing within kPatience.
+  std::optional<Message> any() { return next(); }
+
   // Whether the other side cuts the connection within kPatience.
   bool is_cut();
 

@@ -5,6 +5,7 @@
 
 #include "tests/simulation/judge/skips.h"
 #include "tests/simulation/judge/violation.h"
+#include "tests/simulation/strangers.h"
 
 namespace ballast::simulation {
 
@@ -216,11 +217,19 @@ void Judge::confirmed(std::uint32_t shard, const Confirm& confirm) {
 void Judge::planned(const Plan& plan) {
   require(plan.timeline == timelines_.durable().timeline, "a plan of a timeline that is not the durable ledger's");
   require(plan.first + plan.factors.size() <= life_.updates(life_.steps), "a plan beyond the job's end");
+  require(std::ranges::all_of(plan.barred, [](SessionId session) { return session >= kFirstImpostor; }),
+          "an honest session is barred");
   std::visit([&](auto& course) { course.planned(plan); }, course_);
   timelines_.planned(plan);
   snapshots_.planned(plan);
   pause_.planned(plan);
   departures_.planned(plan, timelines_.durable());
+}
+
+// Whatever the reports look like: the versions themselves say it.
+void Judge::check_torn(const Ledger& before, const Ledger& ledger) const {
+  require(ledger.rollbacks.torn == before.rollbacks.torn || std::get<RoundsJudge>(course_).was_torn(before.timeline),
+          "the job goes back for versions that were never more than one apart");
 }
 
 void Judge::said_finished(const Finish& finish) const {
@@ -247,6 +256,7 @@ void Judge::ledger_durable(const Disks& disks, const CopyPlace& place, const Sto
   const auto furthest = reached().version;
   departures_.ledger_durable(before, ledger, furthest);
   rollback_counts_.ledger_durable(before, stored, departures_.may_be_held(before, furthest));
+  check_torn(before, ledger);
   for (std::uint32_t shard = 0; shard < ledger.databases.size(); ++shard) {
     const auto listed = shard < before.databases.size() ? before.databases[shard].database : 0;
     presence_.listed(shard, listed, ledger.databases[shard].database, now);

@@ -64,6 +64,11 @@ class Judge {
   void lane_settled(const Disks& disks, const LaneLife& lane, const HeldPayloads& held, std::size_t stated) const;
   void reported(const Disks& disks, const LaneLife& lane, const LaneReport& report) const;
 
+  // Of a job in rounds.
+  [[nodiscard]] Payload true_root(Timeline timeline, Step step, ChunkId chunk) const {
+    return std::get<RoundsJudge>(course_).true_root(timeline, step, chunk);
+  }
+
   // ---- shards
   // A server begins, with the digest of the initial weights that it has read; empty: none.
   void server_starts(std::uint32_t shard, Incarnation incarnation, const std::string& weights) {
@@ -177,6 +182,7 @@ class Judge {
   void check_held(const Disks& disks, SnapshotId id, Timeline timeline) const;
   void check_base(const Disks& disks, const CopyPlace& place, const Ledger& before, const Ledger& ledger);
   void follow_timeline(const Disks& disks, const Ledger& ledger);
+  void check_torn(const Ledger& before, const Ledger& ledger) const;
   void check_complete(const Disks& disks, const Ledger& ledger);
   void note_facts(const Ledger& ledger);
 

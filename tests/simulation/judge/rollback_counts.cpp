@@ -10,8 +10,13 @@ namespace ballast::simulation {
 
 namespace {
 
-constexpr std::array kFactOf = {Fact::rollback_for_shard, Fact::rollback_for_mark,  Fact::rollback_below_cut,
-                                Fact::rollback_for_lives, Fact::rollback_for_value, Fact::count};
+constexpr std::array kFactOf = {Fact::rollback_for_shard,
+                                Fact::rollback_for_mark,
+                                Fact::rollback_below_cut,
+                                Fact::rollback_for_lives,
+                                Fact::rollback_for_value,
+                                Fact::rollback_for_tear,
+                                Fact::count};
 static_assert(kFactOf.size() == kRollbackWords.size());
 
 }  // namespace

@@ -30,7 +30,7 @@ const RoundsJudge::History& RoundsJudge::history(Timeline timeline) const {
 }
 
 void RoundsJudge::timeline_begins(const Disks& /*disks*/, Timeline timeline, SnapshotId base) {
-  histories_[timeline] = {base.step, reference_, std::vector<Version>(life_.chunks.size(), base.step), {}};
+  histories_[timeline] = {base.step, reference_, std::vector<Version>(life_.chunks.size(), base.step), {}, false};
 }
 
 void RoundsJudge::ledger_durable(const Ledger& ledger) {
@@ -133,6 +133,7 @@ std::vector<SessionId> RoundsJudge::applied(const RoundUpdate& update, const Hel
   check_update(update, root, result);
   auto& known = histories_.at(update.timeline);
   ++known.versions[update.chunk];
+  note_versions(known, update.chunk);
   std::vector<SessionId> credited;
   if (update.chunk == life_.statistics()) {
     for (const auto& [slot, session] : std::exchange(known.contributors, {})) {
@@ -140,6 +141,22 @@ std::vector<SessionId> RoundsJudge::applied(const RoundUpdate& update, const Hel
     }
   }
   return credited;
+}
+
+// A lane alone never lets its own chunks come apart, whatever it is sent.
+void RoundsJudge::note_versions(History& known, ChunkId chunk) const {
+  for (ChunkId other = 0; other < life_.chunks.size(); ++other) {
+    const bool is_apart = known.versions[chunk] > known.versions[other] + 1;
+    require(!is_apart || life_.chunks[other].lane != life_.chunks[chunk].lane,
+            "two chunks of one lane are more than a version apart");
+    known.is_torn = known.is_torn || is_apart;
+  }
+}
+
+Payload RoundsJudge::true_root(Timeline timeline, Step step, ChunkId chunk) const {
+  auto root = history(timeline).reference->root_payload(step, chunk);
+  root.timeline = timeline;
+  return root;
 }
 
 // ---- what lanes keep and say

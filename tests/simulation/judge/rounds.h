@@ -58,6 +58,11 @@ class RoundsJudge {
   void snapshot_taken(SnapshotId id, ChunkId chunk, const ChunkValue& value) const;
   void reported(const LaneLife& lane, const LaneReport& report) const;
 
+  // What the step's contributions come to, as nobody can know before all chunks are at it.
+  [[nodiscard]] Payload true_root(Timeline timeline, Step step, ChunkId chunk) const;
+  // Whether chunks were ever more than a version apart in it.
+  [[nodiscard]] bool was_torn(Timeline timeline) const { return history(timeline).is_torn; }
+
   // ---- workers
   void computes(Timeline timeline, Step step, Expression weights) const;
   void evaluates(Timeline timeline, const Evaluation& evaluation, Expression weights) const;
@@ -81,10 +86,12 @@ class RoundsJudge {
     std::shared_ptr<const Reference> reference;
     std::vector<Version> versions;
     std::map<Slot, SessionId> contributors;  // of the statistics chunk's open step
+    bool is_torn = false;
   };
 
   [[nodiscard]] const History& history(Timeline timeline) const;
   void check_update(const RoundUpdate& update, const HeldPayload& root, const ChunkValue& result) const;
+  void note_versions(History& known, ChunkId chunk) const;
   void check_sum(const RoundUpdate& update, const HeldPayload& root) const;
 
   const LifeSpec& life_;

@@ -13,6 +13,7 @@
 #include "protocol/lane/pending_items.h"
 #include "protocol/lane/round.h"
 #include "protocol/lane/round_applier.h"
+#include "protocol/lead/barred_sessions.h"
 #include "protocol/lead/copy_course.h"
 #include "protocol/lead/course.h"
 #include "protocol/lead/evaluation.h"
@@ -42,6 +43,7 @@
 #include "protocol/lead/step_planner.h"
 #include "protocol/lead/step_share.h"
 #include "protocol/lead/suspicion.h"
+#include "protocol/lead/torn_versions.h"
 #include "protocol/lead/typical_pace.h"
 #include "protocol/lead/work_times.h"
 #include "protocol/slot_set.h"
@@ -83,6 +85,7 @@ static_assert(lists_all_members<ItemUpdate>());
 static_assert(lists_all_members<PendingItems>());
 static_assert(lists_all_members<Round>());
 static_assert(lists_all_members<RoundApplier>());
+static_assert(lists_all_members<BarredSessions>());
 static_assert(lists_all_members<CopyCourse>());
 static_assert(lists_all_members<Course>());
 static_assert(lists_all_members<EvaluationBoard>());
@@ -114,6 +117,7 @@ static_assert(lists_all_members<SlotSession>());
 static_assert(lists_all_members<SlotShares>());
 static_assert(lists_all_members<StepShare>());
 static_assert(lists_all_members<Suspicion>());
+static_assert(lists_all_members<TornVersions>());
 static_assert(lists_all_members<TypicalPace>());
 static_assert(lists_all_members<SnapshotSchedule>());
 static_assert(lists_all_members<StandingRanges>());

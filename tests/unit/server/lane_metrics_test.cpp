@@ -18,7 +18,8 @@ struct LaneMetricsFixture {
   void contribute(SessionId session) {
     Push push;
     push.step = ++step;
-    lane.received(session, push, 4, now);
+    lane.received(session, push, 4);
+    lane.contributed(session, push, now);
   }
   [[nodiscard]] bool shows(const std::string& name) const {
     return metrics.text().find("worker=\"" + name + "\"") != std::string::npos;
@@ -55,7 +56,7 @@ TEST_CASE("the workers of a long life are forgotten, the longest dead first, and
 
 TEST_CASE("a worker has its series under the name of its hello once the lane has welcomed it, not before") {
   LaneMetricsFixture at;
-  at.lane.received(7, LaneHello{"greets", "", ""}, 0, at.now);
+  at.lane.received(7, LaneHello{"greets", "", ""}, 0);
   at.contribute(7);
   CHECK_FALSE(at.shows("greets"));
   at.lane.sent(8, LaneWelcome{});  // another session

@@ -112,6 +112,20 @@ TEST_CASE("a batch is no larger than two epochs") {
   CHECK(job_errors(kJob, {"data.train_examples=3", "training.batch=16"}).size() == 1);
 }
 
+TEST_CASE("a job has no more steps than messages can say") {
+  const std::vector<std::string> long_job = {"data.train_examples=16000000", "training.batch=8",
+                                             "training.epochs=1000000"};
+  const auto error = job_error(kJob, long_job);
+  CHECK(contains(error, "training.epochs: 2000000000000 steps are more than a job may have (1000000000000)"));
+  CHECK(contains(error, "training.max_steps"));
+  auto bounded = long_job;
+  bounded.push_back("training.max_steps=1000000000000");
+  CHECK(job_errors(kJob, bounded).empty());
+  auto shorter = long_job;
+  shorter.back() = "training.epochs=500000";
+  CHECK(job_errors(kJob, shorter).empty());
+}
+
 TEST_CASE("a job says of images all that servers need") {
   const auto job = parse_job(kImages, "job.yaml");
   CHECK(example_shape(job.data) == ExampleShape{.channels = 3, .height = 28, .width = 30, .classes = 2});

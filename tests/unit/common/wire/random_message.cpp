@@ -4,9 +4,11 @@
 #include <array>
 #include <cmath>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "common/wire/wire_limits.h"
+#include "tests/unit/common/wire/each_number.h"
 
 namespace ballast {
 namespace {
@@ -18,8 +20,9 @@ std::uint64_t between(Random& random, std::uint64_t low, std::uint64_t high) {
   return low + random() % (high - low + 1);
 }
 
-void fill(Random& random, std::uint64_t& value) { value = std::max<std::uint64_t>(random(), 1); }
-void fill(Random& random, std::uint32_t& value) { value = static_cast<std::uint32_t>(between(random, 1, 0xFFFFFFFFU)); }
+// In the range of nearly every number (common/wire/ranges.h).
+void fill(Random& random, std::uint64_t& value) { value = between(random, 1, (std::uint64_t{1} << 40U) - 1); }
+void fill(Random& random, std::uint32_t& value) { value = static_cast<std::uint32_t>(between(random, 1, 0xFFFFFFFU)); }
 void fill(Random& random, bool& value) { value = random() % 2 == 0; }
 void fill(Random& random, double& value) { value = static_cast<double>(between(random, 1, 1U << 30U)) / 1024 - 99999; }
 void fill(Random& random, float& value) { value = static_cast<float>(between(random, 1, 1U << 20U)) / 64 - 999; }
@@ -136,8 +139,9 @@ void fill(Random& random, ItemRange& value) {
 }
 
 void fill(Random& random, JournalMark& value) {
-  auto& [a, b, c] = value;
-  fill_all(random, a, b, c);
+  auto& [shard, b, c] = value;
+  fill_all(random, b, c);
+  shard = static_cast<std::uint32_t>(between(random, 0, wire::kMaxShards - 1));
 }
 
 void fill(Random& random, DatabaseLife& value) {
@@ -166,8 +170,8 @@ void fill(Random& random, StalenessCounts& value) {
 }
 
 void fill(Random& random, RollbackCounts& value) {
-  auto& [a, b, c, d, e, f] = value;
-  fill_all(random, a, b, c, d, e, f);
+  auto& [a, b, c, d, e, f, torn] = value;
+  fill_all(random, a, b, c, d, e, f, torn);
 }
 
 void fill(Random& random, ChunkMeasure& value) {
@@ -257,7 +261,8 @@ void fill(Random& random, SlotProgress& value) {
 
 void fill(Random& random, EvaluationResult& value) {
   auto& [a, b, c, d, e, correct, examples, counts, sums] = value;
-  fill_all(random, a, b, c, d, e, examples, counts, sums);
+  fill_all(random, a, b, c, d, e, counts, sums);
+  examples = between(random, 1, 0xFFFFFFFFU);
   sums.resize(std::min<std::size_t>(sums.size(), wire::kMaxMetricSums));
   correct = between(random, 1, examples);
 }
@@ -347,8 +352,8 @@ void fill(Random& random, ItemReport& value) {
 }
 
 void fill(Random& random, RoundReport& value) {
-  auto& [missing, reached] = value;
-  fill_all(random, missing, reached);
+  auto& [missing, reached, reached_by] = value;
+  fill_all(random, missing, reached, reached_by);
 }
 
 void fill(Random& random, LaneReport& value) {
@@ -367,8 +372,8 @@ void fill(Random& random, CopyState& value) {
 }
 
 void fill(Random& random, Plan& value) {
-  auto& [a, first, b, c, d, copies, e, f, g, h, prospect, may_depart] = value;
-  fill_all(random, a, b, c, d, copies, e, f, g, h, prospect, may_depart);
+  auto& [a, first, b, c, d, copies, e, f, g, h, prospect, may_depart, barred] = value;
+  fill_all(random, a, b, c, d, copies, e, f, g, h, prospect, may_depart, barred);
   first = between(random, 1, 1U << 30U);
 }
 
@@ -410,8 +415,10 @@ void fill(Random& random, Told& value) {
 }
 
 void fill(Random& random, CopyStatus& value) {
-  auto& [a, b, c, d, e, f, g, h] = value;
-  fill_all(random, a, b, c, d, e, f, g, h);
+  auto& [a, b, c, d, shards, of, g, h] = value;
+  fill_all(random, a, b, c, d, g, h);
+  of = static_cast<std::uint32_t>(between(random, 1, wire::kMaxShards));
+  shards = static_cast<std::uint32_t>(between(random, 0, of));
 }
 
 void fill(Random& random, Status& value) {
@@ -448,10 +455,23 @@ Message draw(Random& random, std::size_t kind, std::index_sequence<Kinds...>) {
   return message;
 }
 
+// What is only ever compared may be anything.
+template <typename Number, typename Rule>
+void fill_name(Random& random, Number& number, const Rule& /*rule*/) {
+  if constexpr (std::is_same_v<Rule, wire::Name> || std::is_same_v<Rule, wire::NotZero> ||
+                std::is_same_v<Rule, wire::Bits>) {
+    number = std::max<Number>(random(), 1);
+  }
+}
+
 }  // namespace
 
 Message RandomMessages::of_kind(std::size_t kind) {
-  return draw(random_, kind, std::make_index_sequence<std::variant_size_v<Message>>());
+  auto message = draw(random_, kind, std::make_index_sequence<std::variant_size_v<Message>>());
+  wire::each_number(message, [this](const std::string& /*path*/, auto& number, const auto& rule) {
+    fill_name(random_, number, rule);
+  });
+  return message;
 }
 
 }  // namespace ballast

@@ -82,6 +82,38 @@ TEST_CASE("what cannot have been computed from any version is refused") {
   CHECK(applier.held_payloads() == 0);
 }
 
+// Its sender lacks the weights of the chunk that is behind.
+TEST_CASE("no chunk of a lane is brought two versions ahead of another") {
+  auto applier = begun_round();
+  const auto known = round_plan(4);
+  round(applier, 0, 3, known);
+  const auto offered = applier.offer(9, round_push(1, 3), 77, known);
+  REQUIRE(offered.refused.has_value());
+  CHECK(offered.refused->code == RefusalCode::out_of_range);
+  CHECK(offered.refused->text.find("oldest chunk is at version 0 of 4") != std::string::npos);
+  CHECK(applier.held_payloads() == 0);
+  round(applier, 0, 5, known);
+  round(applier, 1, 3, known);
+  CHECK(applier.open_step() == 1);
+}
+
+TEST_CASE("a report names some of those who brought a chunk to the newest version") {
+  auto applier = begun_round();
+  const auto known = round_plan(4);
+  CHECK(told(applier).rounds.reached_by.empty());
+  applier.offer(7, round_push(0, 3, {0, 1}), 1, known);
+  const auto offered = applier.offer(8, round_push(0, 3, {1, 2}), 2, known);
+  applier.measured({{3, 0, {}, true, 0, kNoSlot}, offered.measure.value().root}, known);
+  CHECK(told(applier).rounds.reached == 1);
+  CHECK(told(applier).rounds.reached_by == std::vector<SessionId>{7, 8});
+  round(applier, 0, 5, known);
+  round(applier, 1, 5, known);
+  CHECK(told(applier).rounds.reached_by == std::vector<SessionId>{9});
+  applier.forget();
+  applier.begin(1, 1);
+  CHECK(told(applier).rounds.reached_by.empty());
+}
+
 TEST_CASE("a measured round with factors is applied, and the step opens when every chunk is") {
   auto applier = begun_round();
   const auto known = round_plan(4);
@@ -218,6 +250,7 @@ TEST_CASE("with another timeline all contributions are given up, and older versi
   auto applier = begun_round();
   const auto known = round_plan(4);
   round(applier, 0, 3, known);
+  round(applier, 0, 5, known);
   applier.offer(9, round_push(1, 3, {0, 1}), 77, known);
   CHECK(applier.forget() == std::vector<PayloadId>{77});
   CHECK(applier.held_payloads() == 0);

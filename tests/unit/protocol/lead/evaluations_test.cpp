@@ -170,6 +170,46 @@ TEST_CASE("a session that was overtaken is counted on again once it brings somet
   CHECK(tests.ordered_from(1)->item == 0);
 }
 
+TEST_CASE("a result counts only if the session that brings it holds the item") {
+  Evaluations tests(rules(0, 8), {});
+  tests.begin(Split::test, 10);
+  tests.hand_out({1, 2}, {}, 0);
+  const auto of = [](std::uint32_t item, std::uint64_t right) {
+    return EvaluationResult{0, Split::test, item, 10, 1.0, right, 4};
+  };
+  tests.put(7, of(0, 0), 5);  // a stranger's
+  tests.put(2, of(0, 0), 5);  // of another's item
+  auto of_another_version = of(0, 0);
+  of_another_version.version = 20;
+  tests.put(1, of_another_version, 5);
+  CHECK(tests.ordered_from(1)->item == 0);
+  CHECK(tests.overtaken().empty());
+  tests.lose(2);
+  tests.hand_out({1, 3}, {}, 6);
+  REQUIRE(tests.ordered_from(3)->item == 1);
+  tests.put(2, of(1, 0), 7);  // late: the item is another's by now
+  CHECK_FALSE(tests.done());
+  tests.put(3, of(1, 4), 8);
+  tests.put(1, of(0, 3), 9);
+  REQUIRE(tests.done());
+  CHECK(tests.end().accuracy == 7.0 / 8);
+}
+
+TEST_CASE("a session that was overtaken is not back for a result that it never had to bring") {
+  auto tests = after_one_evaluation({1, 2}, 40);
+  tests.begin(Split::test, 20);
+  tests.hand_out({1, 2}, {}, 1'000);
+  const auto slow = tests.ordered_from(1).value();
+  bring_result(tests, 2, 1'040);
+  tests.hand_out({1, 2}, {}, 1'200);
+  bring_result(tests, 2, 1'240);
+  tests.end();
+  REQUIRE(tests.overtaken().contains(1));
+  tests.put(1, {0, slow.split, slow.item + 1, slow.version, 1.0, 0, 4}, 1'900);
+  tests.put(1, {0, slow.split, slow.item, slow.version + 1, 1.0, 0, 4}, 1'900);
+  CHECK(tests.overtaken().contains(1));
+}
+
 TEST_CASE("those that were overtaken evaluate if there is nobody else") {
   auto tests = after_one_evaluation({1, 2}, 40);
   tests.begin(Split::test, 20);

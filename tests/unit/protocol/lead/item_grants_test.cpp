@@ -89,6 +89,27 @@ TEST_CASE("what is dropped is granted again at once, before anything new and und
   CHECK(held(items, 1) == ItemIds{2, 0});
 }
 
+// It is always idle, and the first: others would never get what is left.
+TEST_CASE("who says of all that it gets that it is delivered, or gives it up, does not get the same again") {
+  for (const bool drops : {false, true}) {
+    CAPTURE(drops);
+    ItemGrants items(limits(1, 0));
+    hand_out(items, {1, 2}, 1, 0);
+    REQUIRE(held(items, 1) == ItemIds{0});
+    const auto first = items.grants(1)[0].clock;
+    drops ? items.dropped(1, first, 1) : items.delivered(1, first, 1);
+    if (drops) {  // the shard may have lost what it was computed from
+      hand_out(items, {1, 2}, 1, 1);
+      REQUIRE(held(items, 1) == ItemIds{0});
+      items.dropped(1, items.grants(1)[0].clock, 2);
+    }
+    observe_covered(items, {}, 2 + kLateGrant);
+    hand_out(items, {1, 2}, 1, 2 + kLateGrant);
+    CHECK(held(items, 1).empty());
+    CHECK(held(items, 2) == ItemIds{0});
+  }
+}
+
 TEST_CASE("what is dropped is not granted again while somebody else has it or has delivered it") {
   ItemGrants items(limits(1, 0));
   hand_out(items, {1, 2}, 2, 0);

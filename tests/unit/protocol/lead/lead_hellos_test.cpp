@@ -52,6 +52,24 @@ TEST_CASE("a second server for a shard is turned away as long as the first is he
   CHECK(fixture.lead.status().trouble.empty());
 }
 
+TEST_CASE("a hello of a timeline that never was neither ends the job nor begins a timeline") {
+  Fixture fixture(config());
+  fixture.train();
+  auto hello = fixture.hello_of(1, (Timeline{1} << 48U) - 1, 0);
+  const auto actions = fixture.lane(1, hello);
+  REQUIRE(to_lanes<Refused>(actions).size() == 1);
+  CHECK(to_lanes<Refused>(actions)[0].code == RefusalCode::not_taken);  // it asks again, and goes on
+  expect_words(to_lanes<Refused>(actions)[0].text, {"281474976710655", "ballast restore"});
+  CHECK(fixture.lead.timeline() == 1);
+  CHECK(fixture.lead.phase() == Lead::Phase::training);
+  expect_words(fixture.lead.status().trouble, {"shard 1", "281474976710655"});
+  hello = fixture.hello_of(1, 1, 41);
+  const auto refused = to_lanes<Refused>(fixture.lane(1, hello));
+  REQUIRE(refused.size() == 1);
+  expect_words(refused[0].text, {"step 41", "40 steps"});
+  CHECK(fixture.lead.timeline() == 1);
+}
+
 TEST_CASE("another database takes a shard's place once the first is silent, if it has what the job goes on from") {
   for (const bool has_it : {true, false}) {
     Fixture fixture(config());

@@ -86,6 +86,20 @@ TEST_CASE("a database that lacks the base is not taken, and is told which snapsh
         std::string::npos);
 }
 
+// The next timeline is counted from the furthest that any shard knows of.
+TEST_CASE("a shard that knows of timelines far beyond the ledger is not taken, and is told what to do") {
+  constexpr Timeline kMost = 65'536;
+  auto shards = shard_roster(ledger());
+  CHECK(shards.why_not_taken(hello({1, 0}, 21, {2, 1}, 1 + kMost), ledger(), 0).empty());
+  for (const auto timeline : {Timeline{2} + kMost, (Timeline{1} << 48U) - 1}) {
+    const auto why = shards.why_not_taken(hello({1, 0}, 21, {2, 1}, timeline), ledger(), 0);
+    for (const auto& word : {std::to_string(timeline), std::string("shard 0's ledger is at 1"), std::string("65536"),
+                             std::string("ballast restore"), std::string("tcp://10.0.0.1:7")}) {
+      CHECK_MESSAGE(why.find(word) != std::string::npos, why, " lacks ", word);
+    }
+  }
+}
+
 TEST_CASE("who is turned away is known while it is heard of, unless an earlier life of the present one said it") {
   auto shards = shard_roster();
   shards.admit(hello({0, 0}, 12, {1, 2}), 0);

@@ -138,6 +138,15 @@ TEST_CASE("a record of another kind, version, magic or key is refused by name") 
   }
 }
 
+// The record has no place for them that a release before could read.
+TEST_CASE("rollbacks for torn versions are read as such of unknown cause") {
+  auto ledger = kLedger;
+  ledger.rollbacks.torn = 2;
+  auto expected = kLedger;
+  expected.rollbacks.unknown += 2;
+  CHECK(decode_ledger(encode(ledger)).value() == expected);
+}
+
 TEST_CASE("a ledger of an earlier program is read, without what later ones have added") {
   const auto newest = encode(kLedger).substr(20);
   const auto fourth = newest.substr(0, newest.size() - 69);
