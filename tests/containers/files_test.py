@@ -5,6 +5,7 @@ import os
 import pathlib
 import re
 import subprocess
+import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -104,6 +105,14 @@ class Compose(unittest.TestCase):
         self.assertNotIn("networks:", keys + top["x-confined"])
         for block in (top["x-server"], services()["worker"]):
             self.assertIn("keys: {condition: service_completed_successfully}\n", block)
+
+    def test_render_makes_keys_as_this_file_does(self):
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run([BALLAST, "render", "compose", DOCKER / "job.yaml", "--data", folder, "-o", folder], check=True,
+                           capture_output=True, timeout=60)
+            rendered = (pathlib.Path(folder) / "compose.yaml").read_text()
+        written = re.search(r"^    command:\n      - >-\n((?: {8}.*\n)+)", services()["keys"], re.M).group(1)
+        self.assertIn(f'- "{" ".join(written.split())}"\n', rendered)
 
     def test_nobody_listens_without_keys(self):
         for file in DOCKER.iterdir():
