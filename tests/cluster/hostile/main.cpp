@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "common/arena/placement.h"
+#include "common/job/job.h"
 #include "common/job/load.h"
 #include "common/net/peer.h"
 #include "tests/cluster/malformed/probe.h"
