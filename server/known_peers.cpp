@@ -82,6 +82,15 @@ std::uint32_t KnownPeers::version_of(const std::string& first) const {
   return found == known_.end() ? kProtocolVersion : found->second.version;
 }
 
+std::string KnownPeers::key_of(const std::string& first) const {
+  const auto found = known_.find(first);
+  if (found == known_.end() || !allowed_) {
+    return {};
+  }
+  const auto key = allowed_->find(found->second.key);
+  return key == allowed_->end() ? std::string() : key->second.name;
+}
+
 void KnownPeers::forget_some() {
   const auto most = std::max_element(named_by_.begin(), named_by_.end(), [](const auto& one, const auto& other) {
     return one.second.size() < other.second.size();

@@ -153,10 +153,14 @@ void LeadLoop::settle() {
 }
 
 void LeadLoop::carry_out(const lead::SendToWorker& action) {
-  if (std::holds_alternative<Refused>(action.message)) {
+  const auto first = session_routing_id(action.session);
+  if (const auto* refused = std::get_if<Refused>(&action.message)) {
     metrics_.refused();
+    if (const auto key = peers_.key_of(first); !key.empty() && refused->code != RefusalCode::unknown_session) {
+      log_warn("session {}, whose key is {}, is refused: {}", action.session, key, refused->text);
+    }
   }
-  if (!send(session_routing_id(action.session), action.message)) {
+  if (!send(first, action.message)) {
     lead_.hear(lead::Unreachable{action.session});
   }
 }

@@ -115,6 +115,8 @@ TEST_CASE("a key speaks for its role alone, and for nobody that another has name
   is_refused(said(session_routing_id(7), "two"), "session 7 has another key");
   is_refused(said(routing_id_of(session_routing_id(7), 4), "two"), "session 7 has another key");
   CHECK(peers.reached_by(session_routing_id(7)) == session_routing_id(7));
+  CHECK(peers.key_of(session_routing_id(7)) == "one");
+  CHECK(peers.key_of(session_routing_id(70)).empty());
   is_refused(said(lane_routing_id({1, 0}, 6), "one"), "the key one is of role worker");
   is_refused(said(client_routing_id(1), "one"), "needs one of role operator");
   is_refused(said(client_routing_id(1), "server"), "the key server is of role shard");
