@@ -71,6 +71,28 @@ bool receive_frame(zmq::socket_t& socket, zmq::message_t& frame) {
   return true;
 }
 
+// Of a message that has no more frames than it may.
+Received received(std::vector<zmq::message_t>& frames, bool is_router) {
+  Received received;
+  std::size_t at = 0;
+  if (is_router) {
+    received.peer = frames[at++].to_string();
+  }
+  if (at == frames.size()) {
+    received.malformed = true;
+    return received;
+  }
+  received.header = Frame(std::move(frames[at]));
+  if (at + 1 < frames.size()) {
+    received.payload = Frame(std::move(frames[at + 1]));
+  }
+  return received;
+}
+
+std::int64_t frame_limit(bool is_router, std::int64_t wanted) {
+  return wanted > 0 ? wanted : is_router ? kMaxRouterFrameBytes : kMaxDealerFrameBytes;
+}
+
 bool is_tcp(const std::string& address) { return address.starts_with("tcp://"); }
 
 // Why an address is not taken: ZeroMQ says of one that is none only that it is invalid.
@@ -141,11 +163,12 @@ zmq::context_t make_context() {
 Socket::Socket(zmq::context_t& context, zmq::socket_type type, const SocketOptions& options)
     : socket_(context, type), is_router_(type == zmq::socket_type::router) {
   socket_.set(zmq::sockopt::linger, options.linger_ms);
-  // High-water marks count messages, and drop or block at a number that means nothing for weights and gradients: these
-  // are bounded in bytes, by credits and reply windows, before they reach the transport.
+  // High-water marks count messages, at a number that means nothing for weights and gradients: these are bounded in
+  // bytes, by credits and reply windows, before they reach the transport. But anybody may connect to a ROUTER, and
+  // small messages cost a hundred times their size.
   socket_.set(zmq::sockopt::sndhwm, options.unsent);
-  socket_.set(zmq::sockopt::rcvhwm, 0);
-  socket_.set(zmq::sockopt::maxmsgsize, is_router_ ? kMaxRouterFrameBytes : kMaxDealerFrameBytes);
+  socket_.set(zmq::sockopt::rcvhwm, is_router_ ? options.unread : 0);
+  socket_.set(zmq::sockopt::maxmsgsize, frame_limit(is_router_, options.frame_bytes));
   if (options.buffer_bytes > 0) {
     socket_.set(zmq::sockopt::sndbuf, options.buffer_bytes);
     socket_.set(zmq::sockopt::rcvbuf, options.buffer_bytes);
@@ -163,57 +186,66 @@ Socket::Socket(zmq::context_t& context, zmq::socket_type type, const SocketOptio
 }
 
 bool Socket::send(std::string_view peer, std::span<const std::byte> header) {
-  return send_frames(peer, header, nullptr);
+  zmq::message_t frame(header.data(), header.size());
+  return send_frames(peer, frame, nullptr);
 }
 
 bool Socket::send(std::string_view peer, std::span<const std::byte> header, const Borrowed& payload) {
-  auto message = borrow(payload);
+  zmq::message_t frame(header.data(), header.size());
+  return send(peer, frame, &payload);
+}
+
+bool Socket::send(std::string_view peer, zmq::message_t& header, const Borrowed* payload) {
+  if (payload == nullptr) {
+    return send_frames(peer, header, nullptr);
+  }
+  auto message = borrow(*payload);
   return send_frames(peer, header, &message);
 }
 
 // Only the first frame of a message can find no place: the peer that took it takes the others, or drops all of them
 // if it goes in between.
-bool Socket::send_frames(std::string_view peer, std::span<const std::byte> header, zmq::message_t* payload) {
+bool Socket::send_frames(std::string_view peer, zmq::message_t& header, zmq::message_t* payload) {
   if (is_router_) {
     zmq::message_t id(peer.data(), peer.size());
     if (!send_frame(socket_, id, true)) {
       return false;
     }
   }
-  zmq::message_t body(header.data(), header.size());
-  return send_frame(socket_, body, payload != nullptr) && (payload == nullptr || send_frame(socket_, *payload, false));
+  return send_frame(socket_, header, payload != nullptr) &&
+         (payload == nullptr || send_frame(socket_, *payload, false));
 }
 
 std::optional<Received> Socket::receive() {
-  std::vector<zmq::message_t> frames;
-  while (true) {
-    zmq::message_t frame;
-    if (!receive_frame(socket_, frame)) {
-      return std::nullopt;
+  if (is_skipping_ && !skip()) {
+    return std::nullopt;
+  }
+  const std::size_t most = is_router_ ? 3 : 2;
+  std::vector<zmq::message_t> frames(1);
+  while (receive_frame(socket_, frames.back())) {
+    if (!frames.back().more()) {
+      return received(frames, is_router_);
     }
-    const bool more = frame.more();
-    if (frames.size() < 4) {
-      frames.push_back(std::move(frame));
+    if (frames.size() == most) {
+      is_skipping_ = true;
+      Received malformed;
+      malformed.malformed = true;
+      malformed.peer = is_router_ ? frames.front().to_string() : std::string();
+      skip();
+      return malformed;
     }
-    if (!more) {
-      break;
-    }
+    frames.emplace_back();
   }
-  Received received;
-  std::size_t at = 0;
-  if (is_router_) {
-    received.peer = frames[at++].to_string();
+  return std::nullopt;
+}
+
+// Whether the message that is skipped has ended.
+bool Socket::skip() {
+  zmq::message_t part;
+  for (int i = 0; is_skipping_ && i < kPartsAtOnce && receive_frame(socket_, part); ++i) {
+    is_skipping_ = part.more();
   }
-  const auto left = frames.size() - at;
-  if (left < 1 || left > 2) {
-    received.malformed = true;
-    return received;
-  }
-  received.header = Frame(std::move(frames[at]));
-  if (left == 2) {
-    received.payload = Frame(std::move(frames[at + 1]));
-  }
-  return received;
+  return !is_skipping_;
 }
 
 Router::Router(zmq::context_t& context, const SocketOptions& options)
@@ -241,7 +273,24 @@ std::string Router::bind(const std::string& address) {
   if (const auto descriptor = listening.descriptor()) {
     gate_ = std::make_shared<Gate>(*descriptor);
   }
-  return raw().get(zmq::sockopt::last_endpoint);
+  endpoint_ = raw().get(zmq::sockopt::last_endpoint);
+  return endpoint_;
+}
+
+// ZeroMQ's thread closes the listening socket, and over ipc removes its file then: not before that is told may the next
+// one make the file anew.
+void Router::leave() {
+  constexpr int kPatienceMs = 2'000;
+  zmq::socket_t events(context_, ZMQ_PAIR);
+  monitor(raw(), ZMQ_EVENT_CLOSED | ZMQ_EVENT_CLOSE_FAILED, events);
+  gate_.reset();
+  if (zmq_unbind(raw().handle(), endpoint_.c_str()) == 0) {
+    zmq_pollitem_t told{events.handle(), 0, ZMQ_POLLIN, 0};
+    zmq_poll(&told, 1, kPatienceMs);
+  }
+  zmq_socket_monitor(raw().handle(), nullptr, 0);
+  raw().set(zmq::sockopt::linger, 0);
+  close();
 }
 
 void Router::close() {
