@@ -19,6 +19,7 @@
 #include "server/lane_metrics.h"
 #include "server/lane_storage.h"
 #include "server/lead_connection.h"
+#include "server/memory_watch.h"
 #include "server/payloads.h"
 #include "server/shard_news.h"
 #include "server/weights.h"
@@ -38,7 +39,7 @@ class LaneLoop {
 
   // Binds at once, so that config.address can be filled in. `job` is shared and outlives the loop.
   LaneLoop(zmq::context_t& context, const Job& job, LaneConfig config, const Addresses& addresses,
-           ShardServices services, Metrics* metrics);
+           ShardServices services, Metrics* metrics, SocketKeeping keeping = {});
 
   // Until the job ends or cannot go on: the reason, empty if it finished. Called from the lane's own thread.
   std::string run();
@@ -57,6 +58,7 @@ class LaneLoop {
   [[nodiscard]] const std::shared_ptr<Gate>& gate() const { return workers_.gate(); }
 
  private:
+  [[nodiscard]] Poll watched();
   void turn(Poll& poll);
   [[nodiscard]] bool has_more() const;
   void receive_from_workers();
@@ -66,6 +68,7 @@ class LaneLoop {
   void take_from_storage();
   void tick(Micros now);
   void look_at_the_lead();
+  void look_at_memory(Micros now);
   void feed(const lane::Event& event);
   void tell(const lane::Event& event) const;
   void carry_out(lane::SendToWorker& action);
@@ -107,6 +110,9 @@ class LaneLoop {
   bool has_lost_the_lead_ = false;
   Mailbox<std::string> interrupts_;
   Mailbox<bool> departures_;
+  const SocketKeeping keeping_;
+  const std::uint64_t credit_bytes_;  // of a session
+  bool is_renewed_ = false;           // the workers' socket
 };
 
 }  // namespace ballast

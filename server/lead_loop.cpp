@@ -16,35 +16,63 @@ constexpr Micros kTelling = 250'000;
 constexpr int kMessagesPerTurn = 256;
 // For one peer that doesn't read. All that the lead says is said again when it is asked for.
 constexpr int kUnsent = 256;
+// Of one peer: a lane reports twenty times a second, and reports may be long.
+constexpr int kUnread = 64;
 
 }  // namespace
 
 LeadLoop::LeadLoop(zmq::context_t& context, LeadConfig config, const std::string& bind_address,
-                   const std::string& advertised_host, ShardStore& store, DiskRoom& room, Metrics* metrics)
-    : router_(context, {.unsent = kUnsent}),
-      address_here_(reached_from_here(router_.bind(bind_address))),
-      address_(advertised_address(router_.raw().get(zmq::sockopt::last_endpoint), advertised_host)),
+                   const std::string& advertised_host, ShardStore& store, DiskRoom& room, Metrics* metrics,
+                   SocketKeeping keeping)
+    : router_(context, {.unsent = kUnsent, .unread = kUnread}, bind_address),
+      address_here_(reached_from_here(router_->endpoint())),
+      address_(advertised_address(router_->endpoint(), advertised_host)),
       ledger_(store, room, config.memory.ledger.timeline),
       lead_(std::move(config)),
       metrics_(metrics),
       ticks_(kTick),
-      tellings_(kTelling) {}
+      tellings_(kTelling),
+      keeping_(std::move(keeping)) {}
 
 void LeadLoop::interrupt(std::string reason) { interrupts_.put(std::move(reason)); }
 
 std::string LeadLoop::run() {
   set_log_prefix("lead: ");
-  Poll poll;
-  poll.add(router_);
-  poll.add(interrupts_.fd());
-  poll.add(lane_failures_.fd());
-  poll.add(ledger_.fd());
+  auto poll = watched();
   // The core knows the time from ticks alone: a shard heard of before the first would seem silent since time began.
   lead_.hear(lead::Tick{monotonic_micros()});
   while (!ending_ || a_client_waits()) {
     turn(poll);
+    if (std::exchange(is_renewed_, false)) {
+      poll = watched();
+    }
   }
   return ending_->failure;
+}
+
+Poll LeadLoop::watched() {
+  Poll poll;
+  poll.add(*router_);
+  poll.add(interrupts_.fd());
+  poll.add(lane_failures_.fd());
+  poll.add(ledger_.fd());
+  return poll;
+}
+
+// A lead that keeps up has nothing in the transport. For one that does not, a megabyte of each session is more than
+// they have to say.
+void LeadLoop::look_at_memory(Micros now) {
+  constexpr Micros kKeepsUp = 1'000'000;
+  constexpr std::uint64_t kMayWait = std::uint64_t{kMaxSessions} << 20U;
+  if (!keeping_.memory) {
+    return;
+  }
+  keeping_.memory->tell(unsent_.bytes(), now - read_up_at_ < kKeepsUp ? 0 : kMayWait);
+  if (keeping_.memory->takes_order()) {
+    log_warn("cuts all who are connected to it: {}", router_.renew());
+    keeping_.guard(router_->gate());
+    is_renewed_ = true;
+  }
 }
 
 bool LeadLoop::a_client_waits() const { return !ending_->at_once && clients_.any(ending_->at, monotonic_micros()); }
@@ -62,6 +90,7 @@ void LeadLoop::turn(Poll& poll) {
   if (ticks_.take(now)) {
     lead_.hear(lead::Tick{now});
     tell_held_lines();
+    look_at_memory(now);
   }
   settle();
   if (tellings_.take(now)) {
@@ -84,10 +113,12 @@ void LeadLoop::take_ends() {
 
 void LeadLoop::receive() {
   for (int i = 0; i < kMessagesPerTurn && (i == 0 || !turn_.over()); ++i) {
-    const auto received = router_.receive();
+    const auto received = router_->receive();
     if (!received) {
+      read_up_at_ = monotonic_micros();
       return;
     }
+    turn_.spend(received->header.size());
     dispatch(received->peer, *received);
   }
 }
@@ -96,7 +127,7 @@ void LeadLoop::dispatch(const std::string& name, const Received& received) {
   const auto refuse = [&](const Refused& refused, std::uint32_t version) {
     metrics_.refused();
     log_warn("refused a message: {}", refused.text);
-    router_.send(name, encoder_.encode(refused, version));
+    tell(name, unsent_.frame(name, encoder_.encode(refused, version)));
   };
   const auto peer = parse_routing_id(name);
   if (!peer || received.malformed || received.payload) {
@@ -121,7 +152,18 @@ void LeadLoop::dispatch(const std::string& name, const Received& received) {
 }
 
 bool LeadLoop::send(const std::string& name, const Message& message) {
-  return router_.send(name, encoder_.encode(message, versions_.of(name)));
+  return tell(name, unsent_.frame(name, encoder_.encode(message, versions_.of(name))));
+}
+
+// Who does not read is told no more meanwhile: it asks again. False: nobody is there by that name.
+bool LeadLoop::tell(const std::string& name, std::optional<zmq::message_t> frame) {
+  if (!frame) {
+    const auto peer = parse_routing_id(name);
+    log_warn("{} does not read what it is told, and is told no more meanwhile",
+             peer ? name_of_peer(*peer) : "a stranger");
+    return true;
+  }
+  return router_->send(name, *frame);
 }
 
 void LeadLoop::answer_client(const std::string& name, const Message& message) {
@@ -134,7 +176,8 @@ void LeadLoop::answer_client(const std::string& name, const Message& message) {
     send(name, Refused{RefusalCode::wrong_target, "a client asks for the status, a stop, a pause or its end only"});
     return;
   }
-  send(name, status());
+  const auto bytes = answers_.answer(versions_.of(name), monotonic_micros(), [this] { return status(); });
+  tell(name, unsent_.frame(name, bytes));
 }
 
 void LeadLoop::settle() {

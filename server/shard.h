@@ -16,6 +16,7 @@
 #include "server/disk_room.h"
 #include "server/lane_loop.h"
 #include "server/lead_loop.h"
+#include "server/memory_watch.h"
 #include "server/options.h"
 #include "server/session_limit.h"
 #include "server/shard_journal.h"
@@ -87,6 +88,7 @@ class Shard {
   void left(const lane::Leave& leave);
   [[nodiscard]] std::string failure() const;
   void tell_gates(bool shut);
+  [[nodiscard]] SocketKeeping keep_socket();
   [[nodiscard]] std::string trouble() const;
   // The snapshots that this shard could go on from.
   [[nodiscard]] std::vector<SnapshotId> held();
@@ -101,6 +103,7 @@ class Shard {
   DiskRoom room_;
   SessionLimit session_limit_;
   std::unique_ptr<SnapshotCopier> copier_;  // null without durability.copy_to
+  MemoryWatch memory_;
   zmq::context_t context_ = make_context();
   std::vector<std::unique_ptr<LaneLoop>> lanes_;
   std::unique_ptr<LeadLoop> lead_;

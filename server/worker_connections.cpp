@@ -5,6 +5,7 @@
 
 #include "common/log/log.h"
 #include "common/net/address.h"
+#include "common/net/clock.h"
 
 namespace ballast {
 namespace {
@@ -12,17 +13,28 @@ namespace {
 // Anybody may name a session. Whoever is forgotten repeats what has no answer.
 constexpr std::size_t kMostNoted = 64 * std::size_t{kMaxSessions};
 
+// The largest frames are chunks; a header of as many chunks or marks as it may name has less.
+constexpr std::int64_t kFrameBytes = kMaxChunkBytes + (64 << 10);
+static_assert(4 * wire::kMaxPullChunks + wire::kMaxTextBytes < kFrameBytes);
+static_assert(kMaxMarks * sizeof(JournalMark) + wire::kMaxTextBytes < kFrameBytes);
+
+std::string named(const std::string& routing_id) {
+  const auto peer = parse_routing_id(routing_id);
+  return peer ? name_of_peer(*peer) : "a stranger";
+}
+
 }  // namespace
 
 WorkerConnections::WorkerConnections(zmq::context_t& context, std::uint64_t buffer_bytes,
                                      const std::string& bind_address, const std::string& advertised_host)
-    : router_(context, {.buffer_bytes = static_cast<int>(buffer_bytes)}),
-      address_(advertised_address(router_.bind(bind_address), advertised_host)) {}
+    : router_(context, {.buffer_bytes = static_cast<int>(buffer_bytes), .frame_bytes = kFrameBytes}, bind_address),
+      address_(advertised_address(router_->endpoint(), advertised_host)) {}
 
 std::optional<std::variant<WorkerConnections::Incoming, WorkerConnections::Unreadable>> WorkerConnections::receive(
     Turn& turn) {
-  auto received = router_.receive();
+  auto received = router_->receive();
   if (!received) {
+    read_up_at_ = monotonic_micros();
     return std::nullopt;
   }
   const auto peer = parse_routing_id(received->peer);
@@ -37,6 +49,7 @@ std::optional<std::variant<WorkerConnections::Incoming, WorkerConnections::Unrea
                   known(session->session).version);
   }
   const auto payload_bytes = received->payload ? received->payload->size() : 0;
+  turn.spend_header(received->header.size());
   turn.spend(payload_bytes);
   auto decoded = decode(received->header.bytes(), payload_bytes, received->payload.has_value());
   note(*session, decoded.version);
@@ -49,7 +62,7 @@ std::optional<std::variant<WorkerConnections::Incoming, WorkerConnections::Unrea
 WorkerConnections::Unreadable WorkerConnections::refuse(const std::string& peer, const Refused& refused,
                                                         std::uint32_t version) {
   log_warn("refused a message: {}", refused.text);
-  router_.send(peer, encoder_.encode(refused, version));
+  tell(peer, refused, version);
   return {};
 }
 
@@ -74,12 +87,24 @@ WorkerConnections::Known WorkerConnections::known(SessionId session) const {
 
 void WorkerConnections::send(SessionId session, const Message& message) {
   const auto [connection, version] = known(session);
-  router_.send(session_routing_id(session, connection), encoder_.encode(message, version));
+  tell(session_routing_id(session, connection), message, version);
 }
 
 void WorkerConnections::send(SessionId session, const Message& message, const Borrowed& payload) {
   const auto [connection, version] = known(session);
-  router_.send(session_routing_id(session, connection), encoder_.encode(message, version), payload);
+  tell(session_routing_id(session, connection), message, version, &payload);
+}
+
+void WorkerConnections::tell(const std::string& peer, const Message& message, std::uint32_t version,
+                             const Borrowed* payload) {
+  if (auto frame = unsent_.frame(peer, encoder_.encode(message, version))) {
+    router_->send(peer, *frame, payload);
+    return;
+  }
+  log_warn("{} does not read what it is told, and is told no more meanwhile", named(peer));
+  if (payload != nullptr) {
+    payload->queue->put(payload->released);
+  }
 }
 
 }  // namespace ballast
