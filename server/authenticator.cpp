@@ -16,7 +16,7 @@ namespace ballast {
 namespace {
 
 constexpr const char* kZapAddress = "inproc://zeromq.zap.01";
-constexpr std::chrono::milliseconds kLookEvery{250};
+constexpr std::chrono::milliseconds kListGlance{250};
 constexpr std::size_t kPublicKeyBytes = 32;
 
 // A request: version, id, domain, address, identity, mechanism and, of CURVE, the public key.
@@ -84,7 +84,7 @@ void Authenticator::work() {
   std::array<zmq::pollitem_t, 2> items = {
       {{requests_.handle(), 0, ZMQ_POLLIN, 0}, {nullptr, ending_.fd(), ZMQ_POLLIN, 0}}};
   while (!is_ending_) {
-    zmq_poll(items.data(), items.size(), kLookEvery.count());
+    zmq_poll(items.data(), items.size(), kListGlance.count());
     answer();
     look();
     tell_held_lines();

@@ -34,7 +34,7 @@ bool watches_lead(LaneId id) { return id.shard > 0 && id.lane == 0; }
 }  // namespace
 
 LaneLoop::LaneLoop(zmq::context_t& context, const ServerKeys& keys, const Job& job, LaneConfig config,
-                   const Addresses& addresses, ShardServices services, Metrics* metrics)
+                   const Addresses& addresses, ShardServices services, Metrics* metrics, SocketKeeping keeping)
     : shard_trouble_(services.trouble),
       left_(services.left),
       workers_(context, job.spec.cluster.socket_buffer_bytes, addresses.bind, addresses.advertised_host, keys),
@@ -45,7 +45,9 @@ LaneLoop::LaneLoop(zmq::context_t& context, const ServerKeys& keys, const Job& j
       metrics_(metrics, config.id, config.lanes),
       handshakes_(metrics, "lane " + std::to_string(config.id.lane)),
       ticks_(kLaneTick),
-      lead_patience_(addresses.lead_patience) {}
+      lead_patience_(addresses.lead_patience),
+      keeping_(std::move(keeping)),
+      credit_bytes_(config.credit_bytes) {}
 
 void LaneLoop::close() {
   workers_.close();
@@ -55,6 +57,20 @@ void LaneLoop::close() {
 std::string LaneLoop::run() {
   set_log_prefix("lane " + std::to_string(storage_.lane()) + ": ");
   lead_.begin(monotonic_micros());
+  auto poll = watched();
+  // However this ends: the storage thread must not wait for a lane that takes nothing any more.
+  const std::unique_ptr<LaneStorage, void (*)(LaneStorage*)> closed_at_last(
+      &storage_, [](LaneStorage* storage) { storage->close(); });
+  while (!ending_) {
+    turn(poll);
+    if (std::exchange(is_renewed_, false)) {
+      poll = watched();
+    }
+  }
+  return *ending_;
+}
+
+Poll LaneLoop::watched() {
   Poll poll;
   workers_.add_to(poll);
   lead_.add_to(poll);
@@ -62,13 +78,7 @@ std::string LaneLoop::run() {
   storage_.add_to(poll);
   poll.add(interrupts_.fd());
   poll.add(departures_.fd());
-  // However this ends: the storage thread must not wait for a lane that takes nothing any more.
-  const std::unique_ptr<LaneStorage, void (*)(LaneStorage*)> closed_at_last(
-      &storage_, [](LaneStorage* storage) { storage->close(); });
-  while (!ending_) {
-    turn(poll);
-  }
-  return *ending_;
+  return poll;
 }
 
 // Of what was taken on already, besides what may wait at the sockets.
@@ -112,6 +122,23 @@ void LaneLoop::tick(Micros now) {
   handshakes_.take(workers_.callers());
   tell_held_lines();
   storage_.update_metrics();
+  look_at_memory(now);
+}
+
+// A lane that keeps up has nothing of its workers' in the transport. One that does not may have what it has promised to
+// take of each of them.
+void LaneLoop::look_at_memory(Micros now) {
+  constexpr Micros kKeepsUp = 1'000'000;
+  if (!keeping_.memory) {
+    return;
+  }
+  const auto waiting = now - workers_.read_up_at() < kKeepsUp ? 0 : lane_.sessions() * credit_bytes_;
+  keeping_.memory->tell(weights_.bytes() + payloads_.bytes() + workers_.unsent_bytes(), waiting);
+  if (keeping_.memory->takes_order()) {
+    log_warn("cuts all who are connected to it: {}", workers_.renew());
+    keeping_.guard(workers_.gate());
+    is_renewed_ = true;
+  }
 }
 
 // A server that is started again when its job is over would look for the lead for ever.

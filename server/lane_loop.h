@@ -20,6 +20,7 @@
 #include "server/lane_metrics.h"
 #include "server/lane_storage.h"
 #include "server/lead_connection.h"
+#include "server/memory_watch.h"
 #include "server/payloads.h"
 #include "server/shard_news.h"
 #include "server/weights.h"
@@ -39,7 +40,7 @@ class LaneLoop {
 
   // Binds at once, so that config.address can be filled in. `job` is shared and outlives the loop.
   LaneLoop(zmq::context_t& context, const ServerKeys& keys, const Job& job, LaneConfig config,
-           const Addresses& addresses, ShardServices services, Metrics* metrics);
+           const Addresses& addresses, ShardServices services, Metrics* metrics, SocketKeeping keeping = {});
 
   // Until the job ends or cannot go on: the reason, empty if it finished. Called from the lane's own thread.
   std::string run();
@@ -58,6 +59,7 @@ class LaneLoop {
   [[nodiscard]] const std::shared_ptr<Gate>& gate() const { return workers_.gate(); }
 
  private:
+  [[nodiscard]] Poll watched();
   void turn(Poll& poll);
   [[nodiscard]] bool has_more() const;
   void receive_from_workers();
@@ -67,6 +69,7 @@ class LaneLoop {
   void take_from_storage();
   void tick(Micros now);
   void look_at_the_lead();
+  void look_at_memory(Micros now);
   void feed(const lane::Event& event);
   void tell(const lane::Event& event) const;
   void carry_out(lane::SendToWorker& action);
@@ -109,6 +112,9 @@ class LaneLoop {
   bool has_lost_the_lead_ = false;
   Mailbox<std::string> interrupts_;
   Mailbox<bool> departures_;
+  const SocketKeeping keeping_;
+  const std::uint64_t credit_bytes_;  // of a session
+  bool is_renewed_ = false;           // the workers' socket
 };
 
 }  // namespace ballast

@@ -16,37 +16,65 @@ constexpr Micros kTelling = 250'000;
 constexpr int kMessagesPerTurn = 256;
 // For one peer that doesn't read. All that the lead says is said again when it is asked for.
 constexpr int kUnsent = 256;
+// Of one peer: a lane reports twenty times a second, and reports may be long.
+constexpr int kUnread = 64;
 
 }  // namespace
 
 LeadLoop::LeadLoop(zmq::context_t& context, const ServerKeys& keys, LeadConfig config, const std::string& bind_address,
-                   const std::string& advertised_host, ShardStore& store, DiskRoom& room, Metrics* metrics)
-    : router_(context, {.unsent = kUnsent}, keys.secret_key()),
-      address_here_(reached_from_here(router_.bind(bind_address))),
-      address_(advertised_address(router_.raw().get(zmq::sockopt::last_endpoint), advertised_host)),
+                   const std::string& advertised_host, ShardStore& store, DiskRoom& room, Metrics* metrics,
+                   SocketKeeping keeping)
+    : router_(context, {.unsent = kUnsent, .unread = kUnread}, bind_address, keys.secret_key()),
+      address_here_(reached_from_here(router_->endpoint())),
+      address_(advertised_address(router_->endpoint(), advertised_host)),
       ledger_(store, room, config.memory.ledger.timeline),
       lead_(std::move(config)),
       metrics_(metrics),
       peers_(keys.authenticator()),
       handshakes_(metrics, "lead"),
       ticks_(kTick),
-      tellings_(kTelling) {}
+      tellings_(kTelling),
+      keeping_(std::move(keeping)) {}
 
 void LeadLoop::interrupt(std::string reason) { interrupts_.put(std::move(reason)); }
 
 std::string LeadLoop::run() {
   set_log_prefix("lead: ");
-  Poll poll;
-  poll.add(router_);
-  poll.add(interrupts_.fd());
-  poll.add(lane_failures_.fd());
-  poll.add(ledger_.fd());
+  auto poll = watched();
   // The core knows the time from ticks alone: a shard heard of before the first would seem silent since time began.
   lead_.hear(lead::Tick{monotonic_micros()});
   while (!ending_ || a_client_waits()) {
     turn(poll);
+    if (std::exchange(is_renewed_, false)) {
+      poll = watched();
+    }
   }
   return ending_->failure;
+}
+
+Poll LeadLoop::watched() {
+  Poll poll;
+  poll.add(*router_);
+  poll.add(interrupts_.fd());
+  poll.add(lane_failures_.fd());
+  poll.add(ledger_.fd());
+  return poll;
+}
+
+// A lead that keeps up has nothing in the transport. For one that does not, a megabyte of each session is more than
+// they have to say.
+void LeadLoop::look_at_memory(Micros now) {
+  constexpr Micros kKeepsUp = 1'000'000;
+  constexpr std::uint64_t kMayWait = std::uint64_t{kMaxSessions} << 20U;
+  if (!keeping_.memory) {
+    return;
+  }
+  keeping_.memory->tell(unsent_.bytes(), now - read_up_at_ < kKeepsUp ? 0 : kMayWait);
+  if (keeping_.memory->takes_order()) {
+    log_warn("cuts all who are connected to it: {}", router_.renew());
+    keeping_.guard(router_->gate());
+    is_renewed_ = true;
+  }
 }
 
 bool LeadLoop::a_client_waits() const { return !ending_->at_once && clients_.any(ending_->at, monotonic_micros()); }
@@ -63,8 +91,9 @@ void LeadLoop::turn(Poll& poll) {
   take_ends();
   if (ticks_.take(now)) {
     lead_.hear(lead::Tick{now});
-    handshakes_.take(router_.callers());
+    handshakes_.take(router_->callers());
     tell_held_lines();
+    look_at_memory(now);
   }
   settle();
   if (tellings_.take(now)) {
@@ -87,10 +116,12 @@ void LeadLoop::take_ends() {
 
 void LeadLoop::receive() {
   for (int i = 0; i < kMessagesPerTurn && (i == 0 || !turn_.over()); ++i) {
-    const auto received = router_.receive();
+    const auto received = router_->receive();
     if (!received) {
+      read_up_at_ = monotonic_micros();
       return;
     }
+    turn_.spend(received->header.size());
     dispatch(received->peer, *received);
   }
 }
@@ -98,7 +129,7 @@ void LeadLoop::receive() {
 void LeadLoop::refuse(const std::string& routing_id, const Refused& refused, std::uint32_t version) {
   metrics_.refused();
   log_warn("refused a message: {}", refused.text);
-  router_.send(routing_id, encoder_.encode(refused, version));
+  tell(routing_id, unsent_.frame(routing_id, encoder_.encode(refused, version)));
 }
 
 void LeadLoop::dispatch(const std::string& routing_id, const Received& received) {
@@ -130,7 +161,19 @@ void LeadLoop::dispatch(const std::string& routing_id, const Received& received)
 }
 
 bool LeadLoop::send(const std::string& first, const Message& message) {
-  return router_.send(peers_.reached_by(first), encoder_.encode(message, peers_.version_of(first)));
+  const auto routing_id = peers_.reached_by(first);
+  return tell(routing_id, unsent_.frame(routing_id, encoder_.encode(message, peers_.version_of(first))));
+}
+
+// Who does not read is told no more meanwhile: it asks again. False: nobody is there by that name.
+bool LeadLoop::tell(const std::string& routing_id, std::optional<zmq::message_t> frame) {
+  if (!frame) {
+    const auto from = parse_routing_id(routing_id);
+    log_warn("{} does not read what it is told, and is told no more meanwhile",
+             from ? name_of_peer(from->peer) : "a stranger");
+    return true;
+  }
+  return router_->send(routing_id, *frame);
 }
 
 void LeadLoop::answer_client(const std::string& first, const Message& message) {
@@ -143,7 +186,9 @@ void LeadLoop::answer_client(const std::string& first, const Message& message) {
     send(first, Refused{RefusalCode::wrong_target, "a client asks for the status, a stop, a pause or its end only"});
     return;
   }
-  send(first, status());
+  const auto bytes = answers_.answer(peers_.version_of(first), monotonic_micros(), [this] { return status(); });
+  const auto routing_id = peers_.reached_by(first);
+  tell(routing_id, unsent_.frame(routing_id, bytes));
 }
 
 void LeadLoop::settle() {

@@ -5,9 +5,10 @@
 #include <optional>
 #include <string>
 
-#include "common/net/router.h"
+#include "common/net/server_socket.h"
 #include "common/net/ticks.h"
 #include "common/net/turn.h"
+#include "common/net/unsent_replies.h"
 #include "common/wire/wire.h"
 #include "protocol/lead/lead.h"
 #include "server/handshakes.h"
@@ -15,7 +16,9 @@
 #include "server/lead_metrics.h"
 #include "server/lead_news.h"
 #include "server/ledger_writer.h"
+#include "server/memory_watch.h"
 #include "server/server_keys.h"
+#include "server/status_answers.h"
 #include "server/waiting_clients.h"
 
 namespace ballast {
@@ -24,7 +27,8 @@ class LeadLoop {
  public:
   // Binds at once. `store` and `room` are shared with shard 0's lanes and outlive the loop.
   LeadLoop(zmq::context_t& context, const ServerKeys& keys, LeadConfig config, const std::string& bind_address,
-           const std::string& advertised_host, ShardStore& store, DiskRoom& room, Metrics* metrics);
+           const std::string& advertised_host, ShardStore& store, DiskRoom& room, Metrics* metrics,
+           SocketKeeping keeping = {});
 
   // Until the job has ended and everyone knows, or a stated linger is over: the reason of a failure, else empty.
   std::string run();
@@ -32,13 +36,13 @@ class LeadLoop {
   // From any thread: a lane of this shard has ended by itself, and without it the shard is of no use. Unless the job is
   // over, of which others are still to be told, run() ends soon.
   void give_up(std::string reason) { lane_failures_.put(std::move(reason)); }
-  void close() { router_.close(); }
+  void close() { router_->close(); }
 
   // Where others reach it.
   [[nodiscard]] const std::string& address() const { return address_; }
   // Where this machine does, whatever lies between it and the others.
   [[nodiscard]] const std::string& address_here() const { return address_here_; }
-  [[nodiscard]] const std::shared_ptr<Gate>& gate() const { return router_.gate(); }
+  [[nodiscard]] const std::shared_ptr<Gate>& gate() const { return router_->gate(); }
 
  private:
   struct Ending {
@@ -47,12 +51,15 @@ class LeadLoop {
     bool at_once = false;  // nobody is waited for
   };
 
+  [[nodiscard]] Poll watched();
   void turn(Poll& poll);
+  void look_at_memory(Micros now);
   void receive();
   void dispatch(const std::string& routing_id, const Received& received);
   void refuse(const std::string& routing_id, const Refused& refused, std::uint32_t version);
   // To who is known by this first routing id.
   bool send(const std::string& first, const Message& message);
+  bool tell(const std::string& routing_id, std::optional<zmq::message_t> frame);
   void answer_client(const std::string& first, const Message& message);
   void take_ends();
   void settle();
@@ -64,7 +71,7 @@ class LeadLoop {
   void tell_changes();
   [[nodiscard]] bool a_client_waits() const;
 
-  Router router_;
+  ServerSocket router_;
   std::string address_here_;
   std::string address_;
   LedgerWriter ledger_;
@@ -75,6 +82,8 @@ class LeadLoop {
   KnownPeers peers_;
   Handshakes handshakes_;
   Encoder encoder_;
+  UnsentReplies unsent_;
+  StatusAnswers answers_;
   Mailbox<std::string> interrupts_;
   Mailbox<std::string> lane_failures_;
   Turn turn_;
@@ -82,6 +91,9 @@ class LeadLoop {
   Ticks tellings_;
   std::optional<Ending> ending_;
   WaitingClients clients_;
+  const SocketKeeping keeping_;
+  Micros read_up_at_ = 0;    // everything that had come
+  bool is_renewed_ = false;  // the socket
 };
 
 }  // namespace ballast

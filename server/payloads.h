@@ -18,7 +18,7 @@ class Payloads {
   // `with` is added to `into`, and forgotten. `is_root`: nothing more is added then, and while it is written it is
   // looked at for values that are not finite.
   void sum(PayloadId into, PayloadId with, bool is_root);
-  void drop(PayloadId payload) { frames_.erase(payload); }
+  void drop(PayloadId payload);
 
   [[nodiscard]] std::span<const float> values(PayloadId payload) const;
   // Whether it is the last root that was summed, and was seen to be finite. Asked for once: a later question is
@@ -28,9 +28,12 @@ class Payloads {
   [[nodiscard]] std::shared_ptr<const Frame> share(PayloadId payload) const { return frames_.at(payload); }
 
   [[nodiscard]] std::size_t size() const { return frames_.size(); }
+  // Of their frames. The journal may have more of them for a moment.
+  [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
 
  private:
   std::unordered_map<PayloadId, std::shared_ptr<Frame>> frames_;  // the journal may share them
+  std::uint64_t bytes_ = 0;
   PayloadId next_ = 1;
   PayloadId finite_root_ = kNoPayload;
 };

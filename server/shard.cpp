@@ -184,6 +184,10 @@ void Shard::count_descriptors() {
   doorkeeper_ = std::make_unique<Doorkeeper>(kDescriptorReserve, [this](bool shut) { tell_gates(shut); });
 }
 
+SocketKeeping Shard::keep_socket() {
+  return {memory_.open(), [this](const std::shared_ptr<Gate>& gate) { doorkeeper_->guard(gate); }};
+}
+
 void Shard::tell_gates(bool shut) {
   DiskSeries(metrics_.get()).connections_held_off->set(shut ? 1 : 0);
   if (shut) {
@@ -339,7 +343,7 @@ void Shard::make_lead() {
   config.max_sessions = session_limit_.sessions;
   config.stay = Micros{options_.linger} * 1'000'000;
   auto lead = std::make_unique<LeadLoop>(context_, keys_, std::move(config), bind, options_.advertise, *store_, room_,
-                                         metrics_.get());
+                                         metrics_.get(), keep_socket());
   doorkeeper_->guard(lead->gate());
   {
     const std::scoped_lock lock(mutex_);
@@ -404,8 +408,8 @@ void Shard::make_lanes() {
   for (std::uint32_t lane = 0; lane < job_.spec.cluster.lanes; ++lane) {
     const LaneLoop::Addresses addresses{lane_address(options_.bind, lane), options_.advertise, lead,
                                         Micros{options_.lead_patience} * 1'000'000};
-    lanes_.push_back(
-        std::make_unique<LaneLoop>(context_, keys_, job_, lane_config(lane), addresses, services, metrics_.get()));
+    lanes_.push_back(std::make_unique<LaneLoop>(context_, keys_, job_, lane_config(lane), addresses, services,
+                                                metrics_.get(), keep_socket()));
     doorkeeper_->guard(lanes_.back()->gate());
     log_info("lane {} listens on {}", lane, lanes_.back()->address());
   }
@@ -482,6 +486,7 @@ std::string Shard::run() {
   for (auto& lane : lanes_) {
     threads.push_back(start(*lane));
   }
+  memory_.begin();
   threads.clear();
   if (departure() == Departure::none) {
     clean_copies();

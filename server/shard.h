@@ -16,6 +16,7 @@
 #include "server/disk_room.h"
 #include "server/lane_loop.h"
 #include "server/lead_loop.h"
+#include "server/memory_watch.h"
 #include "server/options.h"
 #include "server/server_keys.h"
 #include "server/session_limit.h"
@@ -88,6 +89,7 @@ class Shard {
   void left(const lane::Leave& leave);
   [[nodiscard]] std::string failure() const;
   void tell_gates(bool shut);
+  [[nodiscard]] SocketKeeping keep_socket();
   [[nodiscard]] std::string trouble() const;
   // The snapshots that this shard could go on from.
   [[nodiscard]] std::vector<SnapshotId> held();
@@ -102,6 +104,7 @@ class Shard {
   DiskRoom room_;
   SessionLimit session_limit_;
   std::unique_ptr<SnapshotCopier> copier_;  // null without durability.copy_to
+  MemoryWatch memory_;
   zmq::context_t context_ = make_context();
   ServerKeys keys_;
   std::vector<std::unique_ptr<LaneLoop>> lanes_;

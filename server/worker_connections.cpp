@@ -4,19 +4,36 @@
 
 #include "common/log/log.h"
 #include "common/net/address.h"
+#include "common/net/clock.h"
 
 namespace ballast {
+namespace {
+
+// The largest frames are chunks; a header of as many chunks or marks as it may name has less.
+constexpr std::int64_t kFrameBytes = kMaxChunkBytes + (64 << 10);
+static_assert(4 * wire::kMaxPullChunks + wire::kMaxTextBytes < kFrameBytes);
+static_assert(kMaxMarks * sizeof(JournalMark) + wire::kMaxTextBytes < kFrameBytes);
+
+std::string named(const std::string& routing_id) {
+  const auto from = parse_routing_id(routing_id);
+  return from ? name_of_peer(from->peer) : "a stranger";
+}
+
+}  // namespace
+
 WorkerConnections::WorkerConnections(zmq::context_t& context, std::uint64_t buffer_bytes,
                                      const std::string& bind_address, const std::string& advertised_host,
                                      const ServerKeys& keys)
-    : router_(context, {.buffer_bytes = static_cast<int>(buffer_bytes)}, keys.secret_key()),
-      address_(advertised_address(router_.bind(bind_address), advertised_host)),
+    : router_(context, {.buffer_bytes = static_cast<int>(buffer_bytes), .frame_bytes = kFrameBytes}, bind_address,
+              keys.secret_key()),
+      address_(advertised_address(router_->endpoint(), advertised_host)),
       peers_(keys.authenticator()) {}
 
 std::optional<std::variant<WorkerConnections::Incoming, WorkerConnections::Unreadable>> WorkerConnections::receive(
     Turn& turn) {
-  auto received = router_.receive();
+  auto received = router_->receive();
   if (!received) {
+    read_up_at_ = monotonic_micros();
     return std::nullopt;
   }
   const auto from = parse_routing_id(received->peer);
@@ -32,6 +49,7 @@ std::optional<std::variant<WorkerConnections::Incoming, WorkerConnections::Unrea
                   known_version);
   }
   const auto payload_bytes = received->payload ? received->payload->size() : 0;
+  turn.spend_header(received->header.size());
   turn.spend(payload_bytes);
   if (auto why = peers_.heard(*from, received->header.key()); !why.empty()) {
     return refuse(received->peer, {RefusalCode::not_taken, std::move(why)}, known_version);
@@ -50,18 +68,30 @@ std::optional<std::variant<WorkerConnections::Incoming, WorkerConnections::Unrea
 WorkerConnections::Unreadable WorkerConnections::refuse(const std::string& peer, const Refused& refused,
                                                         std::uint32_t version) {
   log_warn("refused a message: {}", refused.text);
-  router_.send(peer, encoder_.encode(refused, version));
+  tell(peer, refused, version);
   return {};
 }
 
 void WorkerConnections::send(SessionId session, const Message& message) {
   const auto first = session_routing_id(session);
-  router_.send(peers_.reached_by(first), encoder_.encode(message, peers_.version_of(first)));
+  tell(peers_.reached_by(first), message, peers_.version_of(first));
 }
 
 void WorkerConnections::send(SessionId session, const Message& message, const Borrowed& payload) {
   const auto first = session_routing_id(session);
-  router_.send(peers_.reached_by(first), encoder_.encode(message, peers_.version_of(first)), payload);
+  tell(peers_.reached_by(first), message, peers_.version_of(first), &payload);
+}
+
+void WorkerConnections::tell(const std::string& peer, const Message& message, std::uint32_t version,
+                             const Borrowed* payload) {
+  if (auto frame = unsent_.frame(peer, encoder_.encode(message, version))) {
+    router_->send(peer, *frame, payload);
+    return;
+  }
+  log_warn("{} does not read what it is told, and is told no more meanwhile", named(peer));
+  if (payload != nullptr) {
+    payload->queue->put(payload->released);
+  }
 }
 
 }  // namespace ballast

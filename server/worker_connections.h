@@ -8,8 +8,9 @@
 #include <variant>
 
 #include "common/net/peer.h"
-#include "common/net/router.h"
+#include "common/net/server_socket.h"
 #include "common/net/turn.h"
+#include "common/net/unsent_replies.h"
 #include "common/wire/versions.h"
 #include "common/wire/wire.h"
 #include "protocol/messages.h"
@@ -37,23 +38,34 @@ class WorkerConnections {
 
   // Where others reach it.
   [[nodiscard]] const std::string& address() const { return address_; }
-  [[nodiscard]] const std::shared_ptr<Gate>& gate() const { return router_.gate(); }
-  [[nodiscard]] Callers& callers() { return router_.callers(); }
-  void add_to(Poll& poll) { poll.add(router_); }
-  void close() { router_.close(); }
+  [[nodiscard]] const std::shared_ptr<Gate>& gate() const { return router_->gate(); }
+  [[nodiscard]] Callers& callers() { return router_->callers(); }
+  void add_to(Poll& poll) { poll.add(*router_); }
+  void close() { router_->close(); }
+  // Cuts all, as ServerSocket does; sessions go on over new connections.
+  std::string renew() { return router_.renew(); }
 
-  // The next message; nothing if none is there. Its payload is spent of the turn.
+  // When everything that had come was last read.
+  [[nodiscard]] Micros read_up_at() const { return read_up_at_; }
+  // Told, and not read by those it was told.
+  [[nodiscard]] std::uint64_t unsent_bytes() const { return unsent_.bytes(); }
+
+  // The next message; nothing if none is there. What it costs is spent of the turn.
   std::optional<std::variant<Incoming, Unreadable>> receive(Turn& turn);
   void send(SessionId session, const Message& message);
   void send(SessionId session, const Message& message, const Borrowed& payload);
 
  private:
+  // Unsaid if the peer has not read enough of what it was told before: it asks again.
+  void tell(const std::string& peer, const Message& message, std::uint32_t version, const Borrowed* payload = nullptr);
   Unreadable refuse(const std::string& peer, const Refused& refused, std::uint32_t version);
 
-  Router router_;
+  ServerSocket router_;
   std::string address_;
   KnownPeers peers_;
   Encoder encoder_;
+  UnsentReplies unsent_;
+  Micros read_up_at_ = 0;
 };
 
 }  // namespace ballast

@@ -12,12 +12,14 @@ bool Throttle::admit(std::string_view kind, std::size_t burst, std::uint64_t tag
     if (kinds_.size() == kMostKinds) {
       return true;
     }
-    found = kinds_.emplace(name, Kind{now, kWindow, 0, false, {}}).first;
+    found = kinds_.emplace(name, Kind{now}).first;
     next_ = std::min(next_, now + kWindow);
   }
   auto& counted = found->second;
-  if (counted.written < (counted.is_flood ? 1 : burst)) {
+  const bool has_room = counted.written == 0 || counted.bytes + line.size() <= kMostBytes;
+  if (has_room && counted.written < (counted.is_flood ? 1 : burst)) {
     ++counted.written;
+    counted.bytes += line.size();
     return true;
   }
   counted.held.tag = tag;
@@ -41,7 +43,8 @@ std::vector<HeldLines> Throttle::due(Time now) {
       }
       kind.held.over = std::chrono::duration_cast<std::chrono::seconds>(now - kind.begun);
       told.push_back(std::exchange(kind.held, {}));
-      kind = {now, std::min(2 * kind.window, kLongestWindow), 0, true, {}};
+      kind = Kind{now, std::min(2 * kind.window, kLongestWindow)};
+      kind.is_flood = true;
     }
     next_ = std::min(next_, kind.begun + kind.window);
     ++at;

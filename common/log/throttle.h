@@ -29,8 +29,10 @@ class Throttle {
   static constexpr std::chrono::seconds kWindow{10};
   static constexpr std::chrono::seconds kLongestWindow{60};
   static constexpr std::size_t kMostKinds = 1024;  // others are not held back
+  // Of one kind's lines in a window, but for its first line: names and texts in them are others' to choose.
+  static constexpr std::size_t kMostBytes = 256 << 10;
 
-  // Whether a line is to be written: one of the first `burst` of its kind's window.
+  // Whether a line is to be written: one of the first `burst`, and of the first kMostBytes, of its kind's window.
   bool admit(std::string_view kind, std::size_t burst, std::uint64_t tag, std::string_view line, Time now);
   // What windows that are over by `now` have held back.
   std::vector<HeldLines> due(Time now);
@@ -44,8 +46,9 @@ class Throttle {
     Time begun;
     std::chrono::seconds window = kWindow;
     std::size_t written = 0;
+    std::size_t bytes = 0;  // of those written
     bool is_flood = false;  // of one line in a window
-    HeldLines held;
+    HeldLines held = {};
   };
 
   std::unordered_map<std::string, Kind> kinds_;

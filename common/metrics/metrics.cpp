@@ -77,6 +77,12 @@ void read(const Histogram& histogram, prometheus::ClientMetric& metric) {
   metric.histogram.sample_sum = histogram.sum();
 }
 
+// Whoever connects and does not end its request has a thread for so long at most: several threads, so that a scrape
+// finds one at once beside some of these, and a short time, so that it finds one soon beside many.
+std::vector<std::string> http_options(const HttpAddress& target) {
+  return {"listening_ports", target.bindable(), "num_threads", "4", "request_timeout_ms", "2000"};
+}
+
 }  // namespace
 
 // The mutex guards the map, not the values: counting never takes it.
@@ -128,7 +134,7 @@ struct Metrics::State final : prometheus::Collectable {
 
 struct Metrics::Server {
   explicit Server(const HttpAddress& target)
-      : address(target), exposer(std::make_unique<prometheus::Exposer>(target.bindable(), 1)) {
+      : address(target), exposer(std::make_unique<prometheus::Exposer>(http_options(target))) {
     const auto ports = exposer->GetListeningPorts();
     if (!ports.empty()) {
       address.port = static_cast<std::uint16_t>(ports.front());

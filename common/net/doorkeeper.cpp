@@ -28,20 +28,30 @@ Doorkeeper::Doorkeeper(std::size_t reserve, Told told)
 Doorkeeper::~Doorkeeper() {
   thread_.request_stop();
   thread_.join();
-  for (const auto& gate : gates_) {
+  for (const auto& gate : gates()) {
     gate->open();
   }
   release_reserve();
 }
 
-void Doorkeeper::guard(std::shared_ptr<Gate> gate) {
+void Doorkeeper::guard(const std::shared_ptr<Gate>& gate) {
   const std::scoped_lock lock(mutex_);
-  gates_.push_back(std::move(gate));
+  std::erase_if(gates_, [](const auto& known) { return known.expired(); });
+  gates_.push_back(gate);
+  if (gate && shut_) {
+    gate->shut();
+  }
 }
 
 std::vector<std::shared_ptr<Gate>> Doorkeeper::gates() const {
   const std::scoped_lock lock(mutex_);
-  return gates_;
+  std::vector<std::shared_ptr<Gate>> gates;
+  for (const auto& known : gates_) {
+    if (auto gate = known.lock()) {
+      gates.push_back(std::move(gate));
+    }
+  }
+  return gates;
 }
 
 void Doorkeeper::work(const std::stop_token& stop) {

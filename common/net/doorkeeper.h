@@ -29,7 +29,8 @@ class Doorkeeper {
   Doorkeeper(const Doorkeeper&) = delete;
   Doorkeeper& operator=(const Doorkeeper&) = delete;
 
-  void guard(std::shared_ptr<Gate> gate);
+  // For as long as its socket has it.
+  void guard(const std::shared_ptr<Gate>& gate);
   [[nodiscard]] bool is_shut() const { return shut_; }
 
  private:
@@ -46,7 +47,7 @@ class Doorkeeper {
   const Told told_;
   mutable std::mutex mutex_;
   std::condition_variable_any ending_;
-  std::vector<std::shared_ptr<Gate>> gates_;
+  std::vector<std::weak_ptr<Gate>> gates_;
   std::vector<int> held_;  // the keeper's thread's
   std::atomic<bool> shut_ = false;
   std::chrono::steady_clock::time_point look_at_;  // whether the gates can be opened

@@ -49,7 +49,25 @@ std::string Router::bind(const std::string& address) {
   if (const auto descriptor = callers_->listening()) {
     gate_ = std::make_shared<Gate>(*descriptor);
   }
-  return raw().get(zmq::sockopt::last_endpoint);
+  endpoint_ = raw().get(zmq::sockopt::last_endpoint);
+  return endpoint_;
+}
+
+// ZeroMQ's thread closes the listening socket, and over ipc removes its file then: not before that is told may the next
+// one make the file anew.
+void Router::leave() {
+  constexpr int kPatienceMs = 2'000;
+  gate_.reset();
+  callers_.reset();
+  {
+    Monitor closed(context(), raw(), ZMQ_EVENT_CLOSED | ZMQ_EVENT_CLOSE_FAILED);
+    if (zmq_unbind(raw().handle(), endpoint_.c_str()) == 0) {
+      zmq_pollitem_t told{closed.raw().handle(), 0, ZMQ_POLLIN, 0};
+      zmq_poll(&told, 1, kPatienceMs);
+    }
+  }
+  raw().set(zmq::sockopt::linger, 0);
+  close();
 }
 
 void Router::close() {

@@ -35,6 +35,28 @@ zmq::message_t borrow(const Borrowed& payload) {
   return {const_cast<void*>(payload.data), payload.size, let_go, note.release()};  // NOLINT
 }
 
+// Of a message that has no more frames than it may.
+Received received(std::vector<zmq::message_t>& frames, bool is_router) {
+  Received received;
+  std::size_t at = 0;
+  if (is_router) {
+    received.peer = frames[at++].to_string();
+  }
+  if (at == frames.size()) {
+    received.malformed = true;
+    return received;
+  }
+  received.header = Frame(std::move(frames[at]));
+  if (at + 1 < frames.size()) {
+    received.payload = Frame(std::move(frames[at + 1]));
+  }
+  return received;
+}
+
+std::int64_t frame_limit(bool is_router, std::int64_t wanted) {
+  return wanted > 0 ? wanted : is_router ? kMaxRouterFrameBytes : kMaxDealerFrameBytes;
+}
+
 }  // namespace
 
 std::string_view Frame::key() const {
@@ -58,11 +80,13 @@ Socket::Socket(zmq::context_t& context, zmq::socket_type type, const SocketOptio
 zmq::socket_t Socket::make() {
   zmq::socket_t made(context_, type_);
   made.set(zmq::sockopt::linger, options_.linger_ms);
-  // High-water marks count messages, and drop or block at a number that means nothing for weights and gradients: these
-  // are bounded in bytes, by credits and reply windows, before they reach the transport.
+  const bool is_router = type_ == zmq::socket_type::router;
+  // High-water marks count messages, at a number that means nothing for weights and gradients: these are bounded in
+  // bytes, by credits and reply windows, before they reach the transport. But anybody may connect to a ROUTER, and
+  // small messages cost a hundred times their size.
   made.set(zmq::sockopt::sndhwm, options_.unsent);
-  made.set(zmq::sockopt::rcvhwm, 0);
-  made.set(zmq::sockopt::maxmsgsize, type_ == zmq::socket_type::router ? kMaxRouterFrameBytes : kMaxDealerFrameBytes);
+  made.set(zmq::sockopt::rcvhwm, is_router ? options_.unread : 0);
+  made.set(zmq::sockopt::maxmsgsize, frame_limit(is_router, options_.frame_bytes));
   if (options_.buffer_bytes > 0) {
     made.set(zmq::sockopt::sndbuf, options_.buffer_bytes);
     made.set(zmq::sockopt::rcvbuf, options_.buffer_bytes);
@@ -86,60 +110,70 @@ void Socket::renew() {
     socket_.close();
   }
   socket_ = make();
+  is_skipping_ = false;
 }
 
 bool Socket::send(std::string_view peer, std::span<const std::byte> header) {
-  return send_frames(peer, header, nullptr);
+  zmq::message_t frame(header.data(), header.size());
+  return send_frames(peer, frame, nullptr);
 }
 
 bool Socket::send(std::string_view peer, std::span<const std::byte> header, const Borrowed& payload) {
-  auto message = borrow(payload);
+  zmq::message_t frame(header.data(), header.size());
+  return send(peer, frame, &payload);
+}
+
+bool Socket::send(std::string_view peer, zmq::message_t& header, const Borrowed* payload) {
+  if (payload == nullptr) {
+    return send_frames(peer, header, nullptr);
+  }
+  auto message = borrow(*payload);
   return send_frames(peer, header, &message);
 }
 
 // Only the first frame of a message can find no place: the peer that took it takes the others, or drops all of them
 // if it goes in between.
-bool Socket::send_frames(std::string_view peer, std::span<const std::byte> header, zmq::message_t* payload) {
+bool Socket::send_frames(std::string_view peer, zmq::message_t& header, zmq::message_t* payload) {
   if (is_router_) {
     zmq::message_t id(peer.data(), peer.size());
     if (!send_frame(socket_, id, true)) {
       return false;
     }
   }
-  zmq::message_t body(header.data(), header.size());
-  return send_frame(socket_, body, payload != nullptr) && (payload == nullptr || send_frame(socket_, *payload, false));
+  return send_frame(socket_, header, payload != nullptr) &&
+         (payload == nullptr || send_frame(socket_, *payload, false));
 }
 
 std::optional<Received> Socket::receive() {
-  std::vector<zmq::message_t> frames;
-  while (true) {
-    zmq::message_t frame;
-    if (!receive_frame(socket_, frame)) {
-      return std::nullopt;
+  if (is_skipping_ && !skip()) {
+    return std::nullopt;
+  }
+  const std::size_t most = is_router_ ? 3 : 2;
+  std::vector<zmq::message_t> frames(1);
+  while (receive_frame(socket_, frames.back())) {
+    if (!frames.back().more()) {
+      return received(frames, is_router_);
     }
-    const bool more = frame.more();
-    if (frames.size() < 4) {
-      frames.push_back(std::move(frame));
+    if (frames.size() == most) {
+      is_skipping_ = true;
+      Received malformed;
+      malformed.malformed = true;
+      malformed.peer = is_router_ ? frames.front().to_string() : std::string();
+      skip();
+      return malformed;
     }
-    if (!more) {
-      break;
-    }
+    frames.emplace_back();
   }
-  Received received;
-  std::size_t at = 0;
-  if (is_router_) {
-    received.peer = frames[at++].to_string();
+  return std::nullopt;
+}
+
+// Whether the message that is skipped has ended.
+bool Socket::skip() {
+  zmq::message_t part;
+  for (int i = 0; is_skipping_ && i < kPartsAtOnce && receive_frame(socket_, part); ++i) {
+    is_skipping_ = part.more();
   }
-  const auto left = frames.size() - at;
-  if (left < 1 || left > 2) {
-    received.malformed = true;
-    return received;
-  }
-  received.header = Frame(std::move(frames[at]));
-  if (left == 2) {
-    received.payload = Frame(std::move(frames[at + 1]));
-  }
-  return received;
+  return !is_skipping_;
 }
 
 void Poll::add(Socket& socket) {

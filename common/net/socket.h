@@ -25,6 +25,10 @@ namespace ballast {
 inline constexpr std::int64_t kMaxRouterFrameBytes = 4 << 20;
 inline constexpr std::int64_t kMaxDealerFrameBytes = 32 << 20;
 
+// Parts of a message with too many that are read at once: as one may have millions, which are there before the first
+// can be read, a loop that read them all would be silent meanwhile.
+inline constexpr int kPartsAtOnce = 4096;
+
 // Sockets of one context at most. A worker of 64 shards with 16 lanes each has 1,025 connections, each with the two by
 // which ZeroMQ tells how it fares; and those that replace others while these are still closing.
 inline constexpr int kMaxSockets = 8192;
@@ -72,7 +76,7 @@ struct Received {
   std::string peer;  // the routing id; empty from a Dealer
   Frame header;
   std::optional<Frame> payload;
-  bool malformed = false;  // the wrong number of frames: all of them have been read and dropped
+  bool malformed = false;  // the wrong number of frames: none of them is kept
 };
 
 struct SocketOptions {
@@ -83,6 +87,11 @@ struct SocketOptions {
   // Messages that wait for one peer at most; then `send` fails. 0: what is sent is bounded otherwise, by credits and
   // reply windows.
   int unsent = 0;
+  // Of a Router: messages of one peer that wait to be read at most; then nothing is read from its connection, and the
+  // peer itself keeps what it has to say. More than a worker's credit has in chunks of the largest size: it bounds
+  // those who send small messages without end. Not for less: a connection whose messages nobody takes for 10 s is cut.
+  int unread = 256;
+  std::int64_t frame_bytes = 0;  // of one frame at most; 0: the limit of the socket's kind, above
 };
 
 class Socket {
@@ -90,7 +99,10 @@ class Socket {
   // False if the message could not be queued: the peer is unknown or gone. `peer` only for a Router.
   bool send(std::string_view peer, std::span<const std::byte> header);
   bool send(std::string_view peer, std::span<const std::byte> header, const Borrowed& payload);
-  // The next message, if one is there.
+  // The same with a header frame of the caller's making; without a payload if that is null. True: both are taken.
+  bool send(std::string_view peer, zmq::message_t& header, const Borrowed* payload = nullptr);
+  // The next message, if one is there. Of one with too many parts none is kept, and kPartsAtOnce are read by each call:
+  // the first one tells of it, and no other message is there before the last of them.
   std::optional<Received> receive();
 
   // Unsent messages linger; borrowed bytes may still be in use until the context has been closed.
@@ -107,13 +119,15 @@ class Socket {
 
  private:
   zmq::socket_t make();
-  bool send_frames(std::string_view peer, std::span<const std::byte> header, zmq::message_t* payload);
+  bool send_frames(std::string_view peer, zmq::message_t& header, zmq::message_t* payload);
+  bool skip();
 
   zmq::context_t& context_;
   zmq::socket_type type_;
   SocketOptions options_;
   zmq::socket_t socket_;
   bool is_router_;
+  bool is_skipping_ = false;  // the rest of a message with too many parts
 };
 
 // Waits on sockets and file descriptors.

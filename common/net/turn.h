@@ -12,6 +12,9 @@ namespace ballast {
 class Turn {
  public:
   static constexpr std::uint64_t kBytes = 8U << 20U;
+  // Of a payload, that cost what a byte of a header does: four of these may name a chunk that is to be looked up and
+  // answered.
+  static constexpr std::uint64_t kHeaderByte = 64;
   static constexpr Micros kTime = 10'000;
 
   void begin(Micros now) {
@@ -20,6 +23,7 @@ class Turn {
   }
   [[nodiscard]] Micros began() const { return began_; }
   void spend(std::uint64_t bytes) { bytes_ += bytes; }
+  void spend_header(std::uint64_t bytes) { spend(kHeaderByte * bytes); }
   // Whether what is left has to wait for the next turn. Whoever asks has done at least one thing before, so that
   // nobody's work waits for ever behind another's.
   [[nodiscard]] bool over() const { return over(monotonic_micros()); }

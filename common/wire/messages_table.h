@@ -25,6 +25,9 @@ struct Described<Pull> : Plain<Pull, schema::Pull> {
   static constexpr std::tuple fields{BALLAST_FIELD(timeline, kTimelines), BALLAST_FIELD(version, kVersionsOrNewest),
                                      BALLAST_FIELD(chunks, List{kMaxPullChunks, kChunks}), BALLAST_FIELD(clock),
                                      BALLAST_FIELD(averages)};
+  // A lane looks up and answers each of them.
+  static constexpr std::string_view allowed = "chunks ascending, none of them twice";
+  static Fault fault(const Pull& pull) { return ascending(".chunks", pull.chunks); }
 };
 
 template <>

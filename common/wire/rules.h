@@ -181,6 +181,18 @@ Fault each(std::string_view name, const Values& values, Rule rule) {
   return {};
 }
 
+// Each entry is more than the one before, so that none is there twice.
+template <typename Values>
+Fault ascending(std::string_view name, const Values& values) {
+  for (std::size_t i = 1; i < values.size(); ++i) {
+    if (values[i] <= values[i - 1]) {
+      return std::string(name) + "[" + std::to_string(i) + "] is " + std::to_string(values[i]) + ", after " +
+             std::to_string(values[i - 1]) + "; more than the entry before is allowed";
+    }
+  }
+  return {};
+}
+
 inline Fault lane_within(const std::string& name, LaneId lane, std::uint32_t shards, std::uint32_t lanes) {
   if (lane.shard < shards && lane.lane < lanes) {
     return {};

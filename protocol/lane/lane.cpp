@@ -13,6 +13,8 @@ using namespace lane;  // NOLINT(google-build-using-namespace): the events and a
 namespace {
 
 constexpr Micros kLeadAway = 2'000'000;
+constexpr int kRepliesAtOnce =
+    4096;  // that had waited: what is gone takes no room, so that all of it might come at once
 
 std::string range_text(SlotRange range) {
   return "[" + std::to_string(range.begin) + ", " + std::to_string(range.end) + ")";
@@ -27,7 +29,7 @@ bool owns_statistics(const LaneConfig& config) {
 
 Lane::Lane(LaneConfig config)
     : config_(std::move(config)),
-      sessions_({config_.max_sessions, config_.session_memory, config_.reply_window_bytes}),
+      sessions_({config_.max_sessions, config_.session_memory, config_.reply_window_bytes, config_.all_replies_bytes}),
       applier_(config_),
       statistics_(owns_statistics(config_), applier_.parts_of_step()),
       snapshots_(config_.last_timeline, config_.held),
@@ -119,6 +121,7 @@ void Lane::on_pull(SessionId session, const Pull& pull) {
   if (pull.averages && !config_.averages) {
     return refuse(session, {RefusalCode::out_of_range, "the job keeps no averages of its weights"});
   }
+  Missed gone;
   for (const auto id : pull.chunks) {
     const auto chunk = applier_.served(id);
     if (!chunk) {
@@ -131,17 +134,32 @@ void Lane::on_pull(SessionId session, const Pull& pull) {
                                                              std::to_string(applier_.version_at(config_.steps)) +
                                                              " updates of a chunk"});
     }
-    send(sessions_.want(session, *chunk, {pull.version, pull.clock, pull.averages}));
+    send(sessions_.want(session, *chunk, {pull.version, pull.clock, pull.averages}), gone);
+  }
+  tell(gone);
+}
+
+void Lane::tell(const Missed& gone) {
+  for (const auto& [asked, reply] : gone) {
+    emit(SendToWorker{reply.session, Gone{era_.timeline, reply.chunk, reply.version, reply.newest, reply.averages}});
   }
 }
 
 void Lane::send(const std::optional<WeightsReply>& reply) {
+  Missed gone;
+  send(reply, gone);
+  tell(gone);
+}
+
+void Lane::send(const std::optional<WeightsReply>& reply, Missed& gone) {
   if (!reply) {
     return;
   }
   if (reply->is_gone) {
-    emit(SendToWorker{reply->session,
-                      Gone{era_.timeline, reply->chunk, reply->version, reply->newest, reply->averages}});
+    auto& told = gone.try_emplace({reply->session, reply->version, reply->averages}, *reply).first->second;
+    if (reply->newest > told.newest) {
+      told = *reply;
+    }
     return;
   }
   emit(SendWeights{reply->session,
@@ -152,9 +170,15 @@ void Lane::send(const std::optional<WeightsReply>& reply) {
 
 void Lane::on(const RepliesReleased& event) {
   sessions_.released(event.session, event.bytes);
-  while (const auto next = sessions_.next_deferred(event.session)) {
-    send(sessions_.reply(event.session, *applier_.served(next->chunk), next->wanted));
+  Missed gone;
+  for (int i = 0; i < kRepliesAtOnce; ++i) {
+    const auto next = sessions_.next_deferred(event.session);
+    if (!next) {
+      break;
+    }
+    send(sessions_.reply(next->session, *applier_.served(next->chunk), next->wanted), gone);
   }
+  tell(gone);
 }
 
 // ---- contributions

@@ -3,8 +3,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -152,11 +154,17 @@ class Lane {
   void on_refused(const Refused& refused);
   void on_finish(const Finish& finish);
 
+  // What sessions asked for and is gone, by version and kind (weights, averages). They are told once of each, not for
+  // each chunk: of the chunk that is the furthest, since that says most of where the job is.
+  using Missed = std::map<std::tuple<SessionId, Version, bool>, WeightsReply>;
+
   bool check_timeline(SessionId session, Timeline timeline);
   [[nodiscard]] std::optional<Refused> check_push(const Push& push, std::uint64_t payload_bytes) const;
   void refuse(SessionId session, Refused refused);
   void answer(const Answer& answer, const ServedChunk& chunk);
   void send(const std::optional<WeightsReply>& reply);
+  void send(const std::optional<WeightsReply>& reply, Missed& gone);
+  void tell(const Missed& gone);
   void carry_out(ApplierOutcome outcome);
   void follow(const AppliedUpdate& update);
   void go_on(const Confirm& confirm);

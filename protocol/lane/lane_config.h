@@ -48,6 +48,7 @@ struct LaneConfig {
   std::string address;
   std::uint64_t credit_bytes = 64U << 20;        // each session's unreceipted payload bytes
   std::uint64_t reply_window_bytes = 16U << 20;  // weights handed to the transport and not yet sent, per session
+  std::uint64_t all_replies_bytes = 256U << 20;  // the same of all sessions, but for one reply of each
   Micros report_every = 50'000;                  // to the lead, while something changes
   Micros idle_report_every = 200'000;            // otherwise
   std::string initial_weights;                   // digest of the file that this life read them from; empty: none

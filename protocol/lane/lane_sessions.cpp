@@ -12,19 +12,30 @@ bool LaneSessions::hello(SessionId session, Micros now) {
   return true;
 }
 
+// Those to which something is on its way keep their places: they live, or will be found dead. A stranger that says
+// hello costs nothing, so who has said nothing else gives way first. One that is honest says hello again when it is not
+// known.
 bool LaneSessions::make_room(Micros now) {
   if (sessions_.size() < limits_.sessions) {
     return true;
   }
-  const auto oldest = std::min_element(sessions_.begin(), sessions_.end(), [](const auto& left, const auto& right) {
-    return left.second.seen < right.second.seen;
-  });
-  if (now - oldest->second.seen < limits_.memory || oldest->second.reply_bytes != 0) {
+  auto oldest = sessions_.end();
+  for (auto at = sessions_.begin(); at != sessions_.end(); ++at) {
+    const auto rank = [](const Session& session) { return std::pair(session.has_spoken, session.seen); };
+    if (gives_way(at->second, now) && (oldest == sessions_.end() || rank(at->second) < rank(oldest->second))) {
+      oldest = at;
+    }
+  }
+  if (oldest == sessions_.end()) {
     return false;
   }
   contributions_.erase(oldest->first);
   forget(oldest->first);
   return true;
+}
+
+bool LaneSessions::gives_way(const Session& session, Micros now) const {
+  return !session.has_spoken || (now - session.seen >= limits_.memory && session.reply_bytes == 0);
 }
 
 void LaneSessions::forget(SessionId session) {
@@ -48,6 +59,7 @@ bool LaneSessions::heard(SessionId session, Micros now) {
     return false;
   }
   found->second.seen = now;
+  found->second.has_spoken = true;
   return true;
 }
 
@@ -70,16 +82,21 @@ std::optional<WeightsReply> LaneSessions::reply(SessionId session, const ServedC
   }
   auto& state = sessions_.at(session);
   if (!fits(state, chunk.bytes)) {
-    defer(state, {chunk.id, wanted, chunk.bytes});
+    defer(state, {session, chunk.id, wanted, chunk.bytes});
     return std::nullopt;
   }
   counters_.served_older += is_older ? 1 : 0;
   state.reply_bytes += chunk.bytes;
+  reply_bytes_ += chunk.bytes;
   return WeightsReply{session,     chunk.id, is_newest ? chunk.newest : version, chunk.newest, clock, averages,
                       chunk.bytes, false};
 }
 
 bool LaneSessions::fits(const Session& session, std::uint64_t bytes) const {
+  return session.reply_bytes == 0 || (fits_window(session, bytes) && reply_bytes_ + bytes <= limits_.all_bytes);
+}
+
+bool LaneSessions::fits_window(const Session& session, std::uint64_t bytes) const {
   return session.reply_bytes == 0 || session.reply_bytes + bytes <= limits_.window_bytes;
 }
 
@@ -89,6 +106,17 @@ void LaneSessions::defer(Session& session, const DeferredReply& reply) {
   if (session.deferred.insert_or_assign(served, reply).second) {
     session.order.push_back(served);
   }
+  take_turn(reply.session, session);
+}
+
+// If it is the window of all that it waits for: its own is made free by its own replies.
+void LaneSessions::take_turn(SessionId id, Session& session) {
+  if (session.is_in_turn || session.order.empty() ||
+      !fits_window(session, session.deferred.at(session.order.front()).bytes)) {
+    return;
+  }
+  session.is_in_turn = true;
+  turns_.push_back(id);
 }
 
 std::vector<WeightsReply> LaneSessions::answer_waiting(const ServedChunk& chunk) {
@@ -109,33 +137,65 @@ std::vector<WeightsReply> LaneSessions::answer_waiting(const ServedChunk& chunk)
 }
 
 void LaneSessions::released(SessionId session, std::uint64_t bytes) {
+  reply_bytes_ -= std::min(reply_bytes_, bytes);
   if (const auto found = sessions_.find(session); found != sessions_.end()) {
     found->second.reply_bytes -= std::min(found->second.reply_bytes, bytes);
   }
 }
 
 std::optional<DeferredReply> LaneSessions::next_deferred(SessionId session) {
+  if (auto next = next_in_turn()) {
+    return next;
+  }
   const auto found = sessions_.find(session);
-  if (found == sessions_.end()) {
+  if (found == sessions_.end() || found->second.order.empty()) {
     return std::nullopt;
   }
   auto& state = found->second;
-  if (state.order.empty()) {
+  if (!fits(state, state.deferred.at(state.order.front()).bytes)) {
+    take_turn(session, state);
     return std::nullopt;
   }
-  const auto next = state.deferred.find(state.order.front());
-  if (!fits(state, next->second.bytes)) {
-    return std::nullopt;
+  return take_first(state);
+}
+
+// One reply of each, so that nobody has all that is let go.
+std::optional<DeferredReply> LaneSessions::next_in_turn() {
+  while (!turns_.empty()) {
+    const auto id = turns_.front();
+    const auto found = sessions_.find(id);
+    auto* state = found == sessions_.end() ? nullptr : &found->second;
+    const bool waits = state != nullptr && state->is_in_turn && !state->order.empty();
+    const auto bytes = waits ? state->deferred.at(state->order.front()).bytes : 0;
+    if (waits && fits_window(*state, bytes) && !fits(*state, bytes)) {
+      return std::nullopt;
+    }
+    turns_.pop_front();
+    if (state != nullptr) {
+      state->is_in_turn = false;
+    }
+    if (waits && fits(*state, bytes)) {
+      auto next = take_first(*state);
+      take_turn(id, *state);
+      return next;
+    }
   }
-  const auto reply = next->second;
-  state.deferred.erase(next);
-  state.order.pop_front();
+  return std::nullopt;
+}
+
+std::optional<DeferredReply> LaneSessions::take_first(Session& session) {
+  const auto first = session.deferred.find(session.order.front());
+  const auto reply = first->second;
+  session.deferred.erase(first);
+  session.order.pop_front();
   return reply;
 }
 
 void LaneSessions::forget_replies() {
   waiting_.clear();
+  turns_.clear();
   for (auto& [id, session] : sessions_) {
+    session.is_in_turn = false;
     session.order.clear();
     session.deferred.clear();
   }

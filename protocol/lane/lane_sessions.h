@@ -18,6 +18,7 @@ struct LaneSessionLimits {
   std::uint32_t sessions = kMaxSessions;   // at most so many; further ones are refused
   Micros memory = 60'000'000;              // a session unseen for so long may lose its place to a new one
   std::uint64_t window_bytes = 16U << 20;  // weights handed to the transport and not yet sent, per session
+  std::uint64_t all_bytes = 256U << 20;    // the same of all sessions, but for one reply of each
   bool operator==(const LaneSessionLimits&) const = default;
 };
 
@@ -48,16 +49,17 @@ struct WeightsReply {
   bool is_gone = false;
 };
 
-// A reply that waits for its session's window. Nothing but this note is kept: which weights it means is looked up when
-// its turn comes.
+// A reply that waits for its session's window, or for that of all. Nothing but this note is kept: which weights it
+// means is looked up when its turn comes.
 struct DeferredReply {
+  SessionId session = 0;
   ChunkId chunk = 0;
   WantedVersion wanted;
   std::uint64_t bytes = 0;
 
   template <typename = void>
   [[nodiscard]] auto state() const {
-    return listed::all(listed::plain(chunk, wanted.version), listed::names(wanted.clock),
+    return listed::all(listed::plain(session, chunk, wanted.version), listed::names(wanted.clock),
                        listed::plain(wanted.averages, bytes));
   }
 };
@@ -65,17 +67,21 @@ struct DeferredReply {
 struct ReplyCounters {
   std::uint64_t gone = 0;
   std::uint64_t served_older = 0;  // of the version before the newest
-  std::uint64_t deferred = 0;      // that waited for the session's window
+  std::uint64_t deferred = 0;      // that waited for the session's window, or for that of all
   bool operator==(const ReplyCounters&) const = default;
 };
 
 // A session has at most one waiting and one deferred reply per chunk, and one of each for the chunk's average, so
-// memory is bounded by sessions x chunks. Pure and copyable. Not thread-safe.
+// memory is bounded by sessions x chunks. One reply of each session may always be on its way, so that nobody who reads
+// waits for those who do not: weights on their way are at most those of the window of all, and a chunk of each session.
+// Pure and copyable. Not thread-safe.
 class LaneSessions {
  public:
   explicit LaneSessions(LaneSessionLimits limits) : limits_(limits) {}
 
-  // The session is known from now on, or was; false if there is no room for it.
+  // The session is known from now on, or was; false if there is no room for it. It takes the place of one that has said
+  // hello and nothing since, the longest ago, else of one that was not heard of for long. Costs as much as there are
+  // sessions.
   bool hello(SessionId session, Micros now);
   // A known session has said something; false if there is none.
   bool heard(SessionId session, Micros now);
@@ -93,7 +99,8 @@ class LaneSessions {
   std::vector<WeightsReply> answer_waiting(const ServedChunk& chunk);
   // The transport has let go of so many bytes sent to the session.
   void released(SessionId session, std::uint64_t bytes);
-  // Takes the session's next deferred reply if its window has room for it.
+  // Takes the next deferred reply, if there is room for it: of the sessions that wait for the window of all, in turn,
+  // else of this one.
   std::optional<DeferredReply> next_deferred(SessionId session);
   // Another timeline begins: nobody waits for anything of the one before.
   void forget_replies();
@@ -108,7 +115,8 @@ class LaneSessions {
   // All of it.
   template <typename = void>
   [[nodiscard]] auto state() const {
-    return listed::all(listed::plain(limits_), listed::parts(sessions_), listed::plain(waiting_, barred_),
+    return listed::all(listed::plain(limits_), listed::parts(sessions_),
+                       listed::plain(reply_bytes_, turns_, waiting_, barred_),
                        listed::accounts(contributions_, counters_));
   }
 
@@ -122,23 +130,33 @@ class LaneSessions {
   };
   struct Session {
     Micros seen = 0;
+    bool has_spoken = false;  // since its first hello
+    bool is_in_turn = false;  // it is in turns_
     std::uint64_t reply_bytes = 0;
     std::deque<Served> order;  // in which they have a deferred reply
     std::map<Served, DeferredReply> deferred;
 
     template <typename = void>
     [[nodiscard]] auto state() const {
-      return listed::all(listed::ages(seen), listed::plain(reply_bytes, order), listed::parts(deferred));
+      return listed::all(listed::ages(seen), listed::plain(has_spoken, is_in_turn, reply_bytes, order),
+                         listed::parts(deferred));
     }
   };
 
   bool make_room(Micros now);
+  [[nodiscard]] bool gives_way(const Session& session, Micros now) const;
   void forget(SessionId session);
   void defer(Session& session, const DeferredReply& reply);
   [[nodiscard]] bool fits(const Session& session, std::uint64_t bytes) const;
+  [[nodiscard]] bool fits_window(const Session& session, std::uint64_t bytes) const;
+  void take_turn(SessionId id, Session& session);
+  std::optional<DeferredReply> next_in_turn();
+  static std::optional<DeferredReply> take_first(Session& session);
 
   LaneSessionLimits limits_;
   std::map<SessionId, Session> sessions_;
+  std::uint64_t reply_bytes_ = 0;       // of all sessions, also of those that have gone since
+  std::deque<SessionId> turns_;         // who waits for the window of all, and may have gone since
   std::map<Waiting, Version> waiting_;  // pulls of versions that do not exist yet
   std::vector<SessionId> barred_;
   std::map<SessionId, std::uint64_t> contributions_;

@@ -17,20 +17,25 @@ LeadSession* SessionRoster::hello(SessionId id, const std::string& name, Micros 
   return &session;
 }
 
+// A stranger's hello costs nothing, and must keep no worker out: an honest one that is forgotten says hello again. Who
+// has spoken may have joined, and keeps its place.
 bool SessionRoster::make_room() {
   if (all_.size() < at_most_) {
     return true;
   }
-  auto oldest = all_.end();
-  for (auto session = all_.begin(); session != all_.end(); ++session) {
-    if (!session->second.live && (oldest == all_.end() || session->second.heard_at < oldest->second.heard_at)) {
-      oldest = session;
+  const auto rank = [](const LeadSession& session) { return std::pair(session.live, session.heard_at); };
+  auto first = all_.end();
+  for (auto at = all_.begin(); at != all_.end(); ++at) {
+    const bool gives_way = !at->second.live || !at->second.has_spoken;
+    if (gives_way && (first == all_.end() || rank(at->second) < rank(first->second))) {
+      first = at;
     }
   }
-  if (oldest == all_.end()) {
+  if (first == all_.end()) {
     return false;
   }
-  all_.erase(oldest);
+  suspects_.erase(first->first);
+  all_.erase(first);
   return true;
 }
 
@@ -40,6 +45,7 @@ LeadSession* SessionRoster::heard(SessionId id, Micros now) {
     return nullptr;
   }
   auto& session = known->second;
+  session.has_spoken = true;
   session.silence.observe(now - session.heard_at);
   session.heard_at = now;
   suspects_.erase(id);

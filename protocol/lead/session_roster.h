@@ -22,6 +22,7 @@ struct LeadSession {
   bool live = false;
   bool ready = false;  // gets work
   bool said_goodbye = false;
+  bool has_spoken = false;  // since its first hello
   Micros heard_at = 0;
   LearntDeadline silence;
   Heartbeat beat;       // the newest
@@ -32,8 +33,8 @@ struct LeadSession {
   // All of it.
   template <typename = void>
   [[nodiscard]] auto state() const {
-    return listed::all(listed::plain(name, live, ready, said_goodbye), listed::ages(heard_at), listed::parts(silence),
-                       listed::plain(beat, assign, refusal), listed::ages(refused_at));
+    return listed::all(listed::plain(name, live, ready, said_goodbye, has_spoken), listed::ages(heard_at),
+                       listed::parts(silence), listed::plain(beat, assign, refusal), listed::ages(refused_at));
   }
 };
 
@@ -48,8 +49,8 @@ class SessionRoster {
   SessionRoster(std::uint32_t at_most, LearntDeadline::Bounds silence) : at_most_(at_most), silence_(silence) {}
 
   // The session lives, as a new one or again. Null if so many others live that there is no room. On preemptible
-  // machines a job sees more workers than it can remember: the one dead for longest is forgotten. Costs as much as
-  // there are sessions.
+  // machines a job sees more workers than it can remember: the one dead for longest is forgotten; if all live, the
+  // one that has said hello and nothing since, the longest ago. Costs as much as there are sessions.
   LeadSession* hello(SessionId id, const std::string& name, Micros now);
   // A live session has said something; null if there is no such session.
   LeadSession* heard(SessionId id, Micros now);

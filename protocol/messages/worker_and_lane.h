@@ -89,7 +89,8 @@ struct Weights {
   bool operator==(const Weights&) const = default;
 };
 
-// `version` of the chunk, or the average at it, is no longer there; the chunk is at version `newest`.
+// `version` of the chunk, or the average at it, is no longer there; the chunk is at version `newest`. One answers a
+// pull, whichever of its other chunks have that version no more either.
 struct Gone {
   Timeline timeline = 0;
   ChunkId chunk = 0;

@@ -38,6 +38,7 @@ LaneConfig lane_config(World& world, ProcessId id, std::uint32_t lane, Incarnati
   config.address = Host::address(id);
   config.credit_bytes = life.credit_bytes;
   config.reply_window_bytes = life.reply_window_bytes;
+  config.all_replies_bytes = life.all_replies_bytes;
   config.report_every = life.report_every;
   config.idle_report_every = life.idle_report_every;
   config.lead_silence = life.lead_silence;
@@ -226,6 +227,7 @@ void LaneShell::step(Host& host, const lane::Event& event) {
     const auto next = own_events_.front();
     own_events_.pop_front();
     turns_.turn_begins(next);
+    in_hand_.gone.clear();
     auto actions = core_.step(next);
     if (core_.serving()) {
       state_.move_from(host.facts().lane, LaneState::beginning, LaneState::serving);
@@ -279,6 +281,8 @@ void LaneShell::act(Host& host, lane::SendToWorker& action) {
     judge.refused_by_lane(*refused);
   } else if (const auto* gone = std::get_if<Gone>(&action.message)) {
     judge.gone_sent(host.disks(), life_, *gone);
+    require(in_hand_.gone.emplace(action.session, gone->version, gone->averages).second,
+            "one word tells that a version is gone, not one for each chunk");
   } else if (const auto* stale = std::get_if<Stale>(&action.message)) {
     ++in_hand_.answers;
     judge.stale_sent(host.disks(), life_, *stale);

@@ -63,6 +63,7 @@ class LaneShell : public Process {
     Version base = 0;            // of that push
     bool is_lost = false;        // it was computed from a version that this shard had in an earlier life alone
     std::uint32_t refusals = 0;  // of a stranger's
+    std::set<std::tuple<SessionId, Version, bool>> gone;  // told of in answer to this event
   };
 
   void receive_root(Host& host, SessionId session, ChunkId chunk, Step of_step);

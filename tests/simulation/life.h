@@ -153,7 +153,8 @@ struct LifeSpec {
   std::vector<LifeChunk> chunks;  // the last one is the statistics chunk
   std::vector<LifeWorker> workers;
   std::uint64_t credit_bytes = 0;
-  std::uint64_t reply_window_bytes = 0;
+  std::uint64_t reply_window_bytes = 0;         // of each session
+  std::uint64_t all_replies_bytes = 1U << 30U;  // of a lane's sessions together
 
   Micros delay_low = 300;  // of a message on its way
   Micros delay_high = 1500;

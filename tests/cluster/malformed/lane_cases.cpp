@@ -76,6 +76,8 @@ class LaneCases {
     refused("a status request", StatusRequest{}, RefusalCode::wrong_target, {"hellos, pulls and pushes"});
     refused("a pull of no chunk of the model", Pull{timeline_, 0, {kNoSuchChunk}}, RefusalCode::wrong_target,
             {"chunk " + text(kNoSuchChunk)});
+    refused("a pull of one chunk again and again", Pull{timeline_, 0, std::vector<ChunkId>(65'536, 0)},
+            RefusalCode::out_of_range, {"Pull.chunks[1]", "more than the entry before"});
     refused("a push to no chunk of the model", with_payload(push(kNoSuchChunk), 64), RefusalCode::wrong_target,
             {"chunk " + text(kNoSuchChunk)});
     for (const auto& chunk : lane_.other) {

@@ -19,7 +19,18 @@ void RepliesJudge::sent(SessionId session, std::uint32_t process, const Weights&
   if (outstanding > 0 && outstanding + bytes > life_.reply_window_bytes) {
     throw Violation(words_of(header) + ": replies to session " + std::to_string(session) + " exceed its window");
   }
+  auto& all = of_all_[process];
+  if (outstanding > 0 && all + bytes > life_.all_replies_bytes) {
+    throw Violation(words_of(header) + ": replies to session " + std::to_string(session) +
+                    " exceed what all sessions have together");
+  }
   outstanding += bytes;
+  all += bytes;
+}
+
+void RepliesJudge::released(SessionId session, std::uint32_t process, std::uint64_t bytes) {
+  bytes_[{session, process}] -= bytes;
+  of_all_[process] -= bytes;
 }
 
 void RepliesJudge::refused(const Refused& refused) {

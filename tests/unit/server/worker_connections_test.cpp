@@ -52,6 +52,29 @@ Decoded next_answer(Dealer& socket) {
   return Refused{};
 }
 
+// A pull of as many chunks as there can be is answered for each of them, and has no payload.
+TEST_CASE("long headers alone fill a turn") {
+  Addresses addresses;
+  zmq::context_t context = make_context();
+  WorkerConnections connections(context, 0, addresses.make("ipc"), "", kNoKeys);
+  Dealer socket(context, session_routing_id(kSession));
+  socket.connect(connections.address());
+  Pull pull;
+  for (ChunkId chunk = 0; chunk < wire::kMaxPullChunks; ++chunk) {
+    pull.chunks.push_back(chunk);
+  }
+  Encoder encoder;
+  REQUIRE(socket.send("", encoder.encode(pull)));
+  Turn turn;
+  turn.begin(0);
+  const auto received = eventually([&] { return connections.receive(turn); });
+  CHECK(std::holds_alternative<WorkerConnections::Incoming>(*received));
+  CHECK(turn.over(0));
+  socket.close();
+  connections.close();
+  context.close();
+}
+
 // Whether an answer reaches the socket, in the version.
 bool is_answered(WorkerConnections& connections, Dealer& socket, std::uint32_t protocol = kProtocolVersion) {
   connections.send(kSession, Stale{});

@@ -201,7 +201,7 @@ TEST_CASE("a large file is put aside, so many are kept, and the standard error s
       if (line % 1000 == 0) {
         ::dprintf(STDERR_FILENO, "a word that is not the log's, at %d\n", line);
       }
-      set_log_prefix(std::to_string(line % 10));  // as many kinds as are not held back
+      set_log_prefix(std::to_string(line % 20));  // as many kinds as are not held back
       log_info("{} {}", line, filler);
     }
     ::dprintf(STDERR_FILENO, "the last word\n");
@@ -238,6 +238,7 @@ TEST_CASE("a file of an earlier life counts, and 0 means that none is put aside"
     if (pid == 0) {
       start_logging({"shard", "0", file.path(), LogLevel::info, is_limited ? 1U : 0U, 2});
       for (int line = 0; line < 1500; ++line) {
+        set_log_prefix(std::to_string(line % 20));
         log_info("{}", std::string(1000, 'x'));
       }
       std::_Exit(0);

@@ -43,6 +43,18 @@ TEST_CASE("the first lines of a kind are written, the others are counted and tol
   CHECK(at.throttle.due(at.now).empty());
 }
 
+TEST_CASE("long lines are held back before there are as many as short ones may be") {
+  Throttle throttle;
+  const Throttle::Time now{seconds(1000)};
+  const std::string line(4096, 'x');
+  std::size_t written = 0;
+  for (int i = 0; i < 2000; ++i) {
+    written += throttle.admit("joined", 2000, 7, line, now) ? line.size() : 0;
+  }
+  CHECK(written == Throttle::kMostBytes);
+  CHECK(throttle.admit("another", 2000, 7, std::string(2 * Throttle::kMostBytes, 'x'), now));
+}
+
 TEST_CASE("a flood that goes on is one line and one count in windows that grow to a minute") {
   Fixture at;
   at.say_often("refused {}", 100);

@@ -4,7 +4,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <stdexcept>
+#include <string>
+#include <vector>
 
 #include "common/metrics/http_address.h"
 #include "common/metrics/metrics.h"
@@ -12,8 +15,7 @@
 namespace ballast {
 namespace {
 
-// What GET `path` answers, head and body.
-std::string get(const std::string& address, const std::string& path) {
+int connect_to(const std::string& address) {
   const auto target = resolve_http_address(address);
   sockaddr_in to{};
   to.sin_family = AF_INET;
@@ -21,6 +23,12 @@ std::string get(const std::string& address, const std::string& path) {
   REQUIRE(::inet_pton(AF_INET, target.numeric.c_str(), &to.sin_addr) == 1);
   const int descriptor = ::socket(AF_INET, SOCK_STREAM, 0);
   REQUIRE(::connect(descriptor, reinterpret_cast<const sockaddr*>(&to), sizeof(to)) == 0);
+  return descriptor;
+}
+
+// What GET `path` answers, head and body.
+std::string get(const std::string& address, const std::string& path) {
+  const int descriptor = connect_to(address);
   const auto request = "GET " + path + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
   REQUIRE(::write(descriptor, request.data(), request.size()) == static_cast<ssize_t>(request.size()));
   std::string answer;
@@ -52,6 +60,23 @@ TEST_CASE("a free port is taken, told and served") {
   CHECK(answer.starts_with("HTTP/1.1 200"));
   CHECK(answer.find("\nballast_lead_sessions 12\n") != std::string::npos);
   CHECK(get(metrics->address(), "/other").starts_with("HTTP/1.1 404"));
+}
+
+TEST_CASE("who connects and says half a request, or nothing, does not keep others from scraping") {
+  const auto metrics = serve_metrics("127.0.0.1:0");
+  REQUIRE(metrics);
+  std::vector<int> unfinished;
+  for (int i = 0; i < 10; ++i) {
+    unfinished.push_back(connect_to(metrics->address()));
+    const std::string half = i % 2 == 0 ? "GET /metrics HTTP/1.1\r\nHost: " : "";
+    REQUIRE(::write(unfinished.back(), half.data(), half.size()) == static_cast<ssize_t>(half.size()));
+  }
+  const auto began = std::chrono::steady_clock::now();
+  CHECK(get(metrics->address(), "/metrics").starts_with("HTTP/1.1 200"));
+  CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds(25));
+  for (const int descriptor : unfinished) {
+    ::close(descriptor);
+  }
 }
 
 TEST_CASE("a host by name is resolved") {

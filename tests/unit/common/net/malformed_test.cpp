@@ -11,6 +11,7 @@ class RawDealer {
   RawDealer(zmq::context_t& context, const std::string& id, const std::string& address)
       : socket_(context, zmq::socket_type::dealer) {
     socket_.set(zmq::sockopt::linger, 0);
+    socket_.set(zmq::sockopt::sndbuf, 1 << 16);
     socket_.set(zmq::sockopt::routing_id, id);
     socket_.connect(address);
   }
@@ -19,6 +20,22 @@ class RawDealer {
       const auto flags = i + 1 < frames.size() ? zmq::send_flags::sndmore : zmq::send_flags::none;
       REQUIRE(socket_.send(zmq::buffer(frames[i]), flags));
     }
+  }
+
+  // A message of one frame, again and again, until the transport takes no more for a second, or has taken `most`: how
+  // many it has taken.
+  std::size_t send_until_full(std::size_t most) {
+    std::size_t sent = 0;
+    for (int refused = 0; sent < most && refused < 1000;) {
+      if (socket_.send(zmq::buffer(std::string_view("x")), zmq::send_flags::dontwait)) {
+        ++sent;
+        refused = 0;
+      } else {
+        ++refused;
+        ::usleep(1000);
+      }
+    }
+    return sent;
   }
 
  private:
@@ -44,6 +61,57 @@ TEST_CASE("a wrong number of frames is told as malformed, whole, and the next me
     CHECK(text_of(*good.payload) == "payload");
   }
   CHECK_FALSE(router.receive());
+}
+
+// All its parts are there before the first can be read: reading them in one go would keep the loop from its work.
+TEST_CASE("a message of very many parts is told at once, and its rest read and dropped a piece at a time") {
+  constexpr std::size_t kPieces = 25;
+  Addresses addresses;
+  zmq::context_t context;
+  Router router(context);
+  RawDealer raw(context, "raw", router.bind(addresses.make("tcp")));
+  raw.send(std::vector<std::string>(kPieces * kPartsAtOnce, "x"));
+  raw.send({"good"});
+  const auto bad = receive_from(router);
+  CHECK(bad.malformed);
+  CHECK(bad.peer == "raw");
+  std::size_t pieces = 1;  // after which more was to come
+  const auto good = eventually([&] {
+    auto next = router.receive();
+    pieces += router.raw().get(zmq::sockopt::rcvmore) != 0 ? 1 : 0;
+    return next;
+  });
+  CHECK(text_of(good->header) == "good");
+  CHECK(pieces == kPieces - 1);
+  CHECK_FALSE(router.receive());
+}
+
+TEST_CASE("of messages that nobody reads a router takes in so many of a peer; none is lost, and others are heard") {
+  constexpr std::size_t kMost = 1'000'000;
+  Addresses addresses;
+  for (const std::string transport : kTransports) {
+    CAPTURE(transport);
+    zmq::context_t context;
+    zmq::context_t others;
+    Router router(context, {.buffer_bytes = 1 << 16});
+    const auto address = router.bind(addresses.make(transport));
+    RawDealer raw(others, "raw", address);
+    const auto sent = raw.send_until_full(kMost);
+    CHECK(sent < kMost);
+    Dealer good(others, "good");
+    good.connect(address);
+    REQUIRE(good.send("", bytes_of("hello")));
+    std::size_t read = 0;
+    bool heard = false;
+    eventually([&] {
+      while (const auto received = router.receive()) {
+        heard = heard || received->peer == "good";
+        read += received->peer == "raw" ? 1 : 0;
+      }
+      return heard && read >= sent;
+    });
+    CHECK(read == sent);
+  }
 }
 
 TEST_CASE("a dealer is as careful with its server") {

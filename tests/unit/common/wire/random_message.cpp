@@ -198,8 +198,11 @@ void fill(Random& random, LaneHello& value) {
 }
 
 void fill(Random& random, Pull& value) {
-  auto& [a, b, c, d, e] = value;
-  fill_all(random, a, b, c, d, e);
+  auto& [a, b, chunks, d, e] = value;
+  fill_all(random, a, b, chunks, d, e);
+  std::ranges::sort(chunks);
+  const auto repeated = std::ranges::unique(chunks);
+  chunks.erase(repeated.begin(), repeated.end());
 }
 
 void fill(Random& random, ItemPush& value) {

@@ -45,6 +45,14 @@ TEST_CASE("lists are bounded") {
   check(changed<LaneReport>([](auto& body) { body.items.marks.resize(16385); }), "LaneReport.items.marks", 16384);
 }
 
+TEST_CASE("a pull names no chunk twice, however often it might be answered") {
+  check_out_of_range(changed<Pull>([](auto& body) {
+                       body.chunks = {4, 4};
+                     }),
+                     {"Pull.chunks[1] is 4, after 4", "more than the entry before"});
+  check_out_of_range(changed<Pull>([](auto& body) { body.chunks = {1, 5, 9, 7}; }), {"Pull.chunks[3] is 7, after 9"});
+}
+
 TEST_CASE("the entries of a step's or chunk's own lists are bounded in total") {
   constexpr std::size_t kMost = std::size_t{1} << 20U;
   const auto half = std::vector<float>(kMost / 2, 1.0F);

@@ -2,6 +2,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <string>
 
 #include "tests/unit/common/wire/random_message.h"
@@ -146,7 +147,8 @@ TEST_CASE("a header may lie at any address") {
   for (std::size_t kind = 0; kind < kKinds; ++kind) {
     auto message = random.of_kind(kind);
     if (auto* pull = std::get_if<Pull>(&message)) {
-      pull->chunks.assign(1000, 3);  // larger than the small copy
+      pull->chunks.resize(1000);  // larger than the small copy
+      std::iota(pull->chunks.begin(), pull->chunks.end(), 3);
     }
     const auto header = encoded(message);
     for (std::size_t shift = 0; shift < 16; ++shift) {

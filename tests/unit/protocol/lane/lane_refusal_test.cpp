@@ -86,8 +86,10 @@ TEST_CASE("no more sessions than there is room for, unless one has long been sil
   auto small = config();
   small.session_memory = 1'000'000;
   Fixture fixture(small);
+  fixture.from_worker(kWorker, Pull{1, 1, {3}});  // which waits
   for (SessionId id = 100; fixture.lane.sessions() < kMaxSessions; ++id) {
     fixture.from_worker(id, LaneHello{"worker", "spec", "layout"});
+    fixture.from_worker(id, Pull{1, 1, {3}});
   }
   auto actions = fixture.from_worker(5'000, LaneHello{"worker", "spec", "layout"});
   const auto* refused = find_to_worker<Refused>(actions);
@@ -103,8 +105,11 @@ TEST_CASE("a lane takes as many sessions as it may") {
   auto small = config();
   small.max_sessions = 2;
   Fixture fixture(small);
+  fixture.from_worker(kWorker, Pull{1, 1, {3}});
   while (fixture.lane.sessions() < 2) {
-    fixture.from_worker(100 + fixture.lane.sessions(), LaneHello{"worker", "spec", "layout"});
+    const SessionId session = 100 + fixture.lane.sessions();
+    fixture.from_worker(session, LaneHello{"worker", "spec", "layout"});
+    fixture.from_worker(session, Pull{1, 1, {3}});
   }
   const auto actions = fixture.from_worker(5'000, LaneHello{"worker", "spec", "layout"});
   const auto* refused = find_to_worker<Refused>(actions);

@@ -2,15 +2,20 @@
 
 #include <doctest/doctest.h>
 
+#include <utility>
+#include <vector>
+
 using namespace ballast;
 
 namespace {
 
-// A window of 150 bytes, and two sessions at most.
+// A window of 150 bytes, and two sessions at most, which have spoken.
 LaneSessions two_sessions() {
   LaneSessions sessions({2, 100, 150});
-  sessions.hello(1, 10);
-  sessions.hello(2, 20);
+  for (const SessionId session : {1, 2}) {
+    sessions.hello(session, 10 * session);
+    sessions.heard(session, 10 * session);
+  }
   return sessions;
 }
 
@@ -28,7 +33,34 @@ TEST_CASE("who has said hello is heard, and one unseen for long enough makes roo
   CHECK_FALSE(sessions.contains(2));
   CHECK(sessions.contains(1));
   CHECK(sessions.heard(1, 130));
+  CHECK(sessions.heard(3, 130));
   CHECK_FALSE(sessions.hello(4, 219));
+}
+
+TEST_CASE("who has said hello and nothing since makes room at once, and those who have spoken keep their places") {
+  LaneSessions sessions({3, 100, 150});
+  sessions.hello(1, 10);
+  sessions.heard(1, 11);
+  sessions.hello(2, 12);
+  sessions.hello(3, 13);
+  CHECK(sessions.hello(4, 14));
+  CHECK_FALSE(sessions.contains(2));
+  CHECK(sessions.heard(4, 15));
+  for (SessionId stranger = 100; stranger < 200; ++stranger) {  // again and again: they take each other's place alone
+    CHECK(sessions.hello(stranger, 20));
+  }
+  CHECK(sessions.contains(1));
+  CHECK(sessions.contains(4));
+  CHECK(sessions.heard(199, 21));
+  CHECK_FALSE(sessions.hello(5, 22));
+}
+
+TEST_CASE("whoever makes room, it is not the oldest to which weights are on their way that all the others wait for") {
+  auto sessions = two_sessions();
+  sessions.want(1, kChunk, {5, {}});
+  CHECK(sessions.hello(3, 500));  // neither was heard of for long, the first one for longer
+  CHECK(sessions.contains(1));
+  CHECK_FALSE(sessions.contains(2));
 }
 
 TEST_CASE("one to which weights are still on their way keeps its place") {
@@ -157,6 +189,37 @@ TEST_CASE("with another timeline nobody waits any more, and what is on its way s
   CHECK(sessions.deferred() == 0);
   CHECK(sessions.answer_waiting({3, 100, 5, 6}).empty());
   CHECK_FALSE(sessions.want(1, kChunk, {5, {}}).has_value());
+}
+
+TEST_CASE("beyond the window of all each session has one reply on its way, and the others wait in turn") {
+  LaneSessions sessions({3, 100, 1'000, 600});
+  const auto chunk = [](ChunkId id) { return ServedChunk{id, 100, 4, 5}; };
+  const auto asks = [&](SessionId session, ChunkId first, ChunkId last) {
+    int answered = 0;
+    for (ChunkId id = first; id <= last; ++id) {
+      answered += sessions.want(session, chunk(id), {5, {}}) ? 1 : 0;
+    }
+    return answered;
+  };
+  for (const SessionId session : {1, 2, 3}) {
+    sessions.hello(session, 10);
+    sessions.heard(session, 10);
+  }
+  CHECK(asks(1, 1, 9) == 6);
+  CHECK(asks(2, 1, 3) == 1);
+  CHECK(asks(3, 1, 3) == 1);
+  // Of those that wait each has its turn, whoever it is that has read.
+  std::vector<std::pair<SessionId, ChunkId>> served;
+  for (const SessionId reader : {1, 1, 1, 1, 1, 1, 2, 3, 1}) {
+    sessions.released(reader, 100);
+    while (const auto next = sessions.next_deferred(reader)) {
+      REQUIRE(sessions.reply(next->session, chunk(next->chunk), next->wanted).has_value());
+      served.emplace_back(next->session, next->chunk);
+    }
+  }
+  const std::vector<std::pair<SessionId, ChunkId>> expected{{1, 7}, {2, 2}, {3, 2}, {1, 8}, {2, 3}, {3, 3}, {1, 9}};
+  CHECK(served == expected);
+  CHECK(sessions.deferred() == 0);
 }
 
 TEST_CASE("contributions are counted for the sessions that are known") {

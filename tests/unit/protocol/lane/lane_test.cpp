@@ -45,6 +45,23 @@ TEST_CASE("a version older than the two that are kept is gone") {
   CHECK(*gone == Gone{1, 3, 0, 2});
 }
 
+TEST_CASE("one word tells that a version is gone, however many chunks were asked for; those that are there come") {
+  Fixture fixture;
+  for (Step step = 0; step < 2; ++step) {
+    fixture.push(step, 3, {0, 4}, 100);
+    fixture.push(step, 5, {0, 4}, 40);
+  }
+  fixture.push(2, 5, {0, 4}, 40);
+  auto actions = fixture.from_worker(kWorker, Pull{1, 0, {3, 5}});
+  REQUIRE(actions.size() == 1);
+  CHECK(*find_to_worker<Gone>(actions) == Gone{1, 5, 0, 3});  // the chunk that is the furthest
+  actions = fixture.from_worker(kWorker, Pull{1, 1, {3, 5}});
+  REQUIRE(actions.size() == 2);
+  CHECK(find<lane::SendWeights>(actions)->header.chunk == 3);
+  CHECK(*find_to_worker<Gone>(actions) == Gone{1, 5, 1, 3});
+  CHECK(fixture.lane.counters().replies.gone == 3);
+}
+
 TEST_CASE("averages are sent of the newest version alone, and to whoever asked for them") {
   auto averaging = config();
   averaging.averages = true;

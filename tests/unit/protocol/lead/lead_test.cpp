@@ -186,6 +186,7 @@ TEST_CASE("no more live workers than it may take, and no more remembered") {
   RoundLeadFixture fixture(small);
   fixture.train();
   fixture.worker(3, WorkerHello{"third"});
+  fixture.worker(3, Heartbeat{});
   const auto actions = fixture.worker(4, WorkerHello{"fourth"});
   const auto& refused = std::get<Refused>(found<lead::SendToWorker>(actions)->message);
   CHECK(refused.code == RefusalCode::too_many);

@@ -64,6 +64,8 @@ TEST_CASE("the one dead for longest makes room, and nobody who lives") {
   auto sessions = session_roster(2);
   sessions.hello(1, "one", 0);
   sessions.hello(2, "two", 10);
+  sessions.heard(1, 10);
+  sessions.heard(2, 10);
   CHECK(sessions.hello(3, "three", 20) == nullptr);
   CHECK(sessions.hello(1, "one", 20) != nullptr);  // known already
   sessions.lose(1);
@@ -71,6 +73,28 @@ TEST_CASE("the one dead for longest makes room, and nobody who lives") {
   CHECK(sessions.hello(3, "three", 30) != nullptr);
   CHECK(sessions.all().contains(1));
   CHECK_FALSE(sessions.all().contains(2));
+}
+
+TEST_CASE("who has said hello and nothing since makes room, before anybody who has spoken, and after the dead") {
+  auto sessions = session_roster(3);
+  sessions.hello(1, "worker", 0);
+  sessions.heard(1, 5);
+  sessions.hello(2, "mute", 10);
+  sessions.hello(3, "mute", 20);
+  sessions.unreachable(2);
+  CHECK(sessions.hello(4, "worker", 30) != nullptr);
+  CHECK_FALSE(sessions.all().contains(2));
+  CHECK(sessions.suspects().empty());
+  CHECK(sessions.heard(4, 31) != nullptr);
+  for (SessionId stranger = 100; stranger < 200; ++stranger) {  // again and again: they take each other's place alone
+    CHECK(sessions.hello(stranger, "mute", 40) != nullptr);
+  }
+  CHECK(sessions.heard(1, 50) != nullptr);
+  CHECK(sessions.heard(4, 50) != nullptr);
+  sessions.lose(1);
+  CHECK(sessions.hello(5, "worker", 60) != nullptr);
+  CHECK_FALSE(sessions.all().contains(1));
+  CHECK(sessions.all().contains(199));
 }
 
 TEST_CASE("who is silent for longer than it may is named, but not for time in which the lead did not listen") {

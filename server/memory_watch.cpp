@@ -1,0 +1,83 @@
+#include "server/memory_watch.h"
+
+#include <malloc.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "common/log/log.h"
+#include "common/net/clock.h"
+
+namespace ballast {
+namespace {
+
+using std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds kLookEvery{100};
+constexpr int kShare = 50;  // of the time that looks may take: one in so many
+
+// Freed memory stays with the process (common/net/message_memory.h), so what is resident tells nothing.
+std::uint64_t allocated_bytes() {
+#if defined(__GLIBC__)
+  const auto heap = ::mallinfo2();
+  return heap.uordblks + heap.hblkhd;
+#else
+  return 0;
+#endif
+}
+
+}  // namespace
+
+MemoryWatch::MemoryWatch() = default;
+
+MemoryWatch::~MemoryWatch() {
+  thread_.request_stop();
+  if (thread_.joinable()) {
+    thread_.join();
+  }
+}
+
+std::shared_ptr<LoopMemory> MemoryWatch::open() {
+  const std::scoped_lock lock(mutex_);
+  return loops_.emplace_back(std::make_shared<LoopMemory>());
+}
+
+void MemoryWatch::begin() {
+  thread_ = std::jthread([this](const std::stop_token& stop) { work(stop); });
+}
+
+void MemoryWatch::work(const std::stop_token& stop) {
+  set_log_prefix("memory: ");
+  while (!stop.stop_requested()) {
+    const auto began = steady_clock::now();
+    look();
+    const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(steady_clock::now() - began);
+    std::unique_lock lock(mutex_);
+    ending_.wait_for(lock, stop, std::max(kLookEvery, kShare * took), [] { return false; });
+  }
+}
+
+void MemoryWatch::look() {
+  std::uint64_t accounted = 0;
+  const auto allocated = allocated_bytes();
+  const std::scoped_lock lock(mutex_);
+  for (const auto& loop : loops_) {
+    accounted += loop->held_ + loop->waiting_;
+  }
+  const auto verdict = account_.look(allocated, accounted, monotonic_micros());
+  if (verdict == MemoryAccount::Verdict::beyond) {
+    log_warn(
+        "{} MiB are allocated, {} more than this server's own {}: somebody sends what never ends. All who are "
+        "connected "
+        "are cut, and come again",
+        allocated >> 20U, account_.excess() >> 20U, (allocated - account_.excess()) >> 20U);
+    for (const auto& loop : loops_) {
+      loop->ordered_ = true;
+    }
+  } else if (verdict == MemoryAccount::Verdict::not_the_sockets) {
+    log_warn("{} MiB are allocated, and are not the connections': they are taken for this server's own",
+             allocated >> 20U);
+  }
+}
+
+}  // namespace ballast

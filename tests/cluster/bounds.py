@@ -1,0 +1,120 @@
+"""Peers that anybody may be: what they send, and what they do not read, grows no server, and the job goes on to the same
+bits."""
+
+import contextlib
+import re
+import threading
+import time
+
+import harness
+import jobs
+import zmtp
+
+MEBIBYTE = 1 << 20
+PART = bytes([zmtp.MORE | zmtp.LONG]) + MEBIBYTE.to_bytes(8, "big") + bytes(MEBIBYTE)  # of a message that goes on
+SMALL_MESSAGES = 20_000 * b"\x00\x01x"
+
+
+class Stranger(threading.Thread):
+    """Sends the same bytes again and again, and reads nothing; connects anew whenever it is cut."""
+
+    def __init__(self, address, identity, burst, pause):
+        super().__init__(daemon=True)
+        self.address, self.identity, self.burst, self.pause = address, identity, burst, pause
+        self.sent = 0
+        self.connected = 0
+        self.over = threading.Event()
+
+    def run(self):
+        while not self.over.is_set():
+            with contextlib.suppress(OSError):
+                with zmtp.dealer(self.address, self.identity, 1) as peer:
+                    self.connected += 1
+                    while not self.over.is_set():
+                        peer.connection.sendall(self.burst)
+                        self.sent += len(self.burst)
+                        time.sleep(self.pause)
+
+    def end(self):
+        self.over.set()
+        self.join()
+
+
+class Bounds(harness.ClusterCase):
+    def begin(self):
+        self.text = self.job(jobs.emulated(steps=200, compute_ms=20))
+        run = self.start(self.text, options=["--workers", "2", "--lanes", "2"], overrides={"cluster.transport": "tcp"})
+        run.wait_for_step(1)
+        return run
+
+    def addresses(self, run):
+        """Of the lead and of each lane."""
+        lanes = re.findall(r"lane \d listens on (tcp://\S+)", self.log(run))
+        self.assertEqual(len(lanes), 2, lanes)
+        return [run.lead(), *lanes]
+
+    def log(self, run):
+        return "".join(path.read_text() for path in sorted((run.folder / "logs").glob("shard-0.log*")))
+
+    def strangers(self, run, burst, pause):
+        found = [Stranger(address, b"w" + number.to_bytes(8, "little"), burst, pause)
+                 for number, address in enumerate(self.addresses(run), 1)]
+        for stranger in found:
+            self.addCleanup(stranger.end)
+            stranger.start()
+        return found
+
+    def growth_until(self, run, what, holds):
+        """Of the server's resident memory at most, in MiB, until something holds."""
+        status = f"/proc/{run.entry('server', 0)['pid']}/status"
+
+        def resident():
+            with open(status, encoding="utf-8") as lines:
+                return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS")) // 1024
+
+        before = most = resident()
+
+        def checked():
+            nonlocal most
+            most = max(most, resident())
+            return holds()
+
+        run.wait_until(what, checked)
+        return most - before
+
+    def expect_undisturbed(self, run):
+        summary = run.finish()
+        self.expect_equal_bits(summary, self.reference(self.text, jobs.AT_ONCE, patience=300))
+        self.assertEqual(summary["worker_restarts"], 0, run.logs())
+        self.assertEqual(summary["rollbacks"], 0, run.logs())
+
+    def test_messages_that_never_end_are_cut_before_they_fill_the_memory(self):
+        run = self.begin()
+        strangers = self.strangers(run, PART, pause=0.005)
+        growth = self.growth_until(run, "two GiB that were sent",
+                                   lambda: sum(stranger.sent for stranger in strangers) >= 2048 * MEBIBYTE)
+        for stranger in strangers:
+            stranger.end()
+        self.assertLess(growth, 1024, self.log(run))
+        self.assertTrue(all(stranger.connected > 1 for stranger in strangers), [each.connected for each in strangers])
+        self.assertRegex(self.log(run), r"\d+ MiB are allocated, \d+ more than .*: somebody sends what never ends")
+        for who in ("lead", "lane 0", "lane 1"):
+            self.assertRegex(self.log(run), who + r": cuts all who are connected to it: \d+ are connected: 127\.0\.0\.1:\d+ \(")
+        self.expect_undisturbed(run)
+
+    def test_small_messages_without_end_grow_neither_memory_nor_logs(self):
+        run = self.begin()
+        log_before = len(self.log(run))
+        strangers = self.strangers(run, SMALL_MESSAGES, pause=0)
+        until = time.monotonic() + 8
+        growth = self.growth_until(run, "the end of eight seconds", lambda: time.monotonic() >= until)
+        for stranger in strangers:
+            stranger.end()
+        self.assertTrue(all(stranger.sent > MEBIBYTE for stranger in strangers), [each.sent for each in strangers])
+        self.assertLess(growth, 160, [each.sent for each in strangers])
+        self.assertLess(len(self.log(run)) - log_before, MEBIBYTE)
+        self.expect_undisturbed(run)
+
+
+if __name__ == "__main__":
+    harness.main()

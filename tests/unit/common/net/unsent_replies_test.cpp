@@ -1,0 +1,87 @@
+// Peers that ask and do not read: what they are told stays within one bound, and others are told all the same.
+#include "common/net/unsent_replies.h"
+
+#include "tests/unit/common/net/net_test.h"
+
+namespace ballast {
+namespace {
+
+constexpr std::uint64_t kFrame = 1'000;  // with what is kept beside it
+constexpr UnsentReplies::Room kRoom{10 * kFrame, 900 * kFrame};
+
+SharedBytes some_bytes(std::size_t size = kFrame - UnsentReplies::kOfFrame) {
+  return std::make_shared<const std::vector<std::byte>>(size);
+}
+
+// As many frames for the peer as it may have; they are held in `held`.
+std::size_t fill(UnsentReplies& replies, const std::string& peer, std::vector<zmq::message_t>& held) {
+  std::size_t count = 0;
+  while (auto frame = replies.frame(peer, some_bytes())) {
+    held.push_back(std::move(*frame));
+    ++count;
+  }
+  return count;
+}
+
+TEST_CASE("a peer that does not read is told so much and no more, and goes on when it has read") {
+  UnsentReplies replies(kRoom);
+  std::vector<zmq::message_t> held;
+  // Its own room, and a ninth of what all share: an eighth of what it leaves of that.
+  CHECK(fill(replies, "one", held) == 10 + 100);
+  CHECK(replies.bytes() == 110 * kFrame);
+  held.clear();
+  CHECK(replies.bytes() == 0);
+  CHECK(fill(replies, "one", held) == 110);
+}
+
+TEST_CASE("peers that do not read stay within one bound, however many they are, and take nobody's own room") {
+  UnsentReplies replies(kRoom);
+  std::vector<zmq::message_t> held;
+  for (std::size_t peer = 1; peer < UnsentReplies::kMostPeers; ++peer) {
+    fill(replies, "peer " + std::to_string(peer), held);
+  }
+  CHECK(replies.bytes() <= (UnsentReplies::kMostPeers - 1) * kRoom.own + kRoom.shared);
+  CHECK(fill(replies, "one that reads", held) >= 10);
+  CHECK(fill(replies, "one too many", held) == 0);
+  held.clear();
+  CHECK(fill(replies, "one too many", held) == 110);
+}
+
+TEST_CASE("a first frame may be as long as what is left of the room of all") {
+  UnsentReplies replies(kRoom);
+  const auto first = replies.frame("one", some_bytes(kRoom.shared / 2));
+  CHECK(first);
+  CHECK_FALSE(replies.frame("one", some_bytes(kRoom.shared / 10)));
+  CHECK_FALSE(replies.frame("two", some_bytes(kRoom.shared / 2)));
+  CHECK(replies.frame("two", some_bytes(kRoom.shared / 3)));
+}
+
+TEST_CASE("frames are let go of as the transport sends them, also when there is nobody any more to count them") {
+  Addresses addresses;
+  zmq::context_t context;
+  Router router(context);
+  Dealer dealer(context, "dealer");
+  dealer.connect(router.bind(addresses.make("tcp")));
+  REQUIRE(dealer.send("", bytes_of("hello")));
+  CHECK(receive_from(router).peer == "dealer");
+  {
+    UnsentReplies replies;
+    auto frame = replies.frame("dealer", bytes_of("told"));
+    REQUIRE(frame);
+    CHECK(router.send("dealer", *frame));
+    CHECK(text_of(receive_from(dealer).header) == "told");
+    eventually([&] { return replies.bytes() == 0; });
+    auto nobody = replies.frame("nobody", bytes_of("told"));
+    REQUIRE(nobody);
+    CHECK_FALSE(router.send("nobody", *nobody));
+    nobody.reset();
+    CHECK(replies.bytes() == 0);
+    auto last = replies.frame("dealer", bytes_of("last"));
+    REQUIRE(last);
+    CHECK(router.send("dealer", *last));
+  }
+  CHECK(text_of(receive_from(dealer).header) == "last");
+}
+
+}  // namespace
+}  // namespace ballast
