@@ -1,18 +1,22 @@
 // ballast-hostile LEAD roots SESSION    says hello to the lanes of shard 0 like a worker, and brings them ahead of the
 //                                       others with whole roots of its own invention
-// ballast-hostile LEAD results SECONDS  sends results of evaluations that nobody has asked it for, as fast as it can
+// ballast-hostile LEAD results SECONDS  sends results of evaluations that nobody has asked it for, again and again
 //
 // Prints a line for each thing that came of it; exit code 1: a lane or the lead did not answer at all.
+#include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "common/arena/placement.h"
+#include "common/job/evaluation_metrics.h"
 #include "common/job/job.h"
 #include "common/job/load.h"
 #include "common/net/peer.h"
@@ -25,13 +29,19 @@ using namespace ballast::malformed;  // NOLINT
 
 constexpr Step kRoots = 4;  // one after the other
 
-WorkerWelcome welcome_from(Probe& lead) {
+// Nothing: the lead does not let it in.
+std::optional<WorkerWelcome> welcome_from(Probe& lead) {
   lead.send(WorkerHello{"hostile"});
-  auto welcome = lead.answer<WorkerWelcome>();
-  if (!welcome) {
-    throw std::runtime_error("the lead gives no welcome");
+  while (const auto answer = lead.any()) {
+    if (const auto* welcome = std::get_if<WorkerWelcome>(&*answer)) {
+      return *welcome;
+    }
+    if (const auto* refused = std::get_if<Refused>(&*answer)) {
+      std::printf("the lead refused: %s\n", refused->text.c_str());
+      return std::nullopt;
+    }
   }
-  return *welcome;
+  throw std::runtime_error("the lead does not answer a hello");
 }
 
 // A lane of shard 0, its chunks, and a connection to it.
@@ -41,7 +51,7 @@ struct Victim {
   Timeline timeline = 0;
 };
 
-// Nothing: it lets nobody in.
+// Whether the lane lets it in.
 bool greet(Victim& victim, const Job& job) {
   victim.probe.send(LaneHello{"hostile", job.spec_digest, job.layout_digest});
   const auto answer = victim.probe.any();
@@ -83,11 +93,14 @@ bool push_root(Victim& victim, const Chunk& chunk, Step step, Slot slots) {
 void push_roots(zmq::context_t& context, const std::string& address, SessionId session) {
   Probe lead(context, address, session_routing_id(session));
   const auto welcome = welcome_from(lead);
-  const auto job = make_job(parse_job(welcome.job, "the lead's job"));
-  const Placement placement(job.arena, welcome.shards, welcome.lanes);
+  if (!welcome) {
+    return;
+  }
+  const auto job = make_job(parse_job(welcome->job, "the lead's job"));
+  const Placement placement(job.arena, welcome->shards, welcome->lanes);
   std::vector<Victim> victims;
-  victims.reserve(welcome.lanes);
-  for (const auto& entry : welcome.addresses) {
+  victims.reserve(welcome->lanes);
+  for (const auto& entry : welcome->addresses) {
     if (entry.lane.shard != 0) {
       continue;
     }
@@ -114,13 +127,15 @@ void push_roots(zmq::context_t& context, const std::string& address, SessionId s
 
 // All wrong answers, of every item of every version that may be evaluated.
 void send_results(Probe& lead, const Job& job, Timeline timeline) {
+  const auto rules = metric_rules(job.spec.model, job.shape);
   const auto every = job.steps.steps_per_epoch * job.spec.training.evaluate_every_epochs;
   for (Step step = every;; step += every) {
     const auto version = std::min<Step>(step, job.steps.steps);
     for (const auto split : {Split::validation, Split::test}) {
       for (std::uint32_t item = 0; item < 8; ++item) {
         for (const std::uint64_t examples : {500U, 60U, 64U, 40U}) {
-          lead.send(EvaluationResult{timeline, split, item, version, 1e6, 0, examples});
+          lead.send(EvaluationResult{timeline, split, item, version, 1e6, 0, examples,
+                                     std::vector<std::uint64_t>(rules.counts()), std::vector<double>(rules.sums())});
         }
       }
     }
@@ -133,11 +148,14 @@ void send_results(Probe& lead, const Job& job, Timeline timeline) {
 void flood_results(zmq::context_t& context, const std::string& address, double seconds) {
   Probe lead(context, address, session_routing_id(70));
   const auto welcome = welcome_from(lead);
-  const auto job = make_job(parse_job(welcome.job, "the lead's job"));
+  if (!welcome) {
+    return;
+  }
+  const auto job = make_job(parse_job(welcome->job, "the lead's job"));
   const auto until = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
   while (std::chrono::steady_clock::now() < until) {
-    send_results(lead, job, welcome.timeline);
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    send_results(lead, job, welcome->timeline);
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
   std::printf("sent\n");
 }
