@@ -19,6 +19,7 @@
 #include "common/job/evaluation_metrics.h"
 #include "common/job/job.h"
 #include "common/job/load.h"
+#include "common/job/steps.h"
 #include "common/net/peer.h"
 #include "tests/cluster/malformed/probe.h"
 
@@ -125,19 +126,18 @@ void push_roots(zmq::context_t& context, const std::string& address, SessionId s
   }
 }
 
-// All wrong answers, of every item of every version that may be evaluated.
+// All wrong answers, of the first item of every version that may be evaluated.
 void send_results(Probe& lead, const Job& job, Timeline timeline) {
+  constexpr std::uint64_t kExamplesOfItem = 500;
   const auto rules = metric_rules(job.spec.model, job.shape);
+  const auto sizes = split_sizes(job.spec.data);
   const auto every = job.steps.steps_per_epoch * job.spec.training.evaluate_every_epochs;
   for (Step step = every;; step += every) {
     const auto version = std::min<Step>(step, job.steps.steps);
     for (const auto split : {Split::validation, Split::test}) {
-      for (std::uint32_t item = 0; item < 8; ++item) {
-        for (const std::uint64_t examples : {500U, 60U, 64U, 40U}) {
-          lead.send(EvaluationResult{timeline, split, item, version, 1e6, 0, examples,
-                                     std::vector<std::uint64_t>(rules.counts()), std::vector<double>(rules.sums())});
-        }
-      }
+      const auto all = split == Split::test ? sizes.test : sizes.validation;
+      lead.send(EvaluationResult{timeline, split, 0, version, 1e6, 0, std::min<std::uint64_t>(all, kExamplesOfItem),
+                                 std::vector<std::uint64_t>(rules.counts()), std::vector<double>(rules.sums())});
     }
     if (version == job.steps.steps) {
       return;
@@ -155,7 +155,7 @@ void flood_results(zmq::context_t& context, const std::string& address, double s
   const auto until = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
   while (std::chrono::steady_clock::now() < until) {
     send_results(lead, job, welcome->timeline);
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   std::printf("sent\n");
 }

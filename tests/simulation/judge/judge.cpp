@@ -255,7 +255,8 @@ void Judge::ledger_durable(const Disks& disks, const CopyPlace& place, const Sto
   provenance_.ledger_durable(ledger);
   const auto furthest = reached().version;
   departures_.ledger_durable(before, ledger, furthest);
-  rollback_counts_.ledger_durable(before, stored, departures_.may_be_held(before, furthest));
+  rollback_counts_.ledger_durable(before, stored, departures_.may_be_held(before, furthest),
+                                  life_.faults.torn_roots > 0);
   check_torn(before, ledger);
   for (std::uint32_t shard = 0; shard < ledger.databases.size(); ++shard) {
     const auto listed = shard < before.databases.size() ? before.databases[shard].database : 0;

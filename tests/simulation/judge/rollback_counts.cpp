@@ -31,12 +31,14 @@ void RollbackCountsJudge::assigned(const Assign& assign, Step base) {
   }
 }
 
-void RollbackCountsJudge::ledger_durable(const Ledger& before, const StoredLedger& stored, bool may_be_held) {
+void RollbackCountsJudge::ledger_durable(const Ledger& before, const StoredLedger& stored, bool may_be_held,
+                                         bool has_impostors) {
   const auto& ledger = stored.ledger;
   const auto counted = ledger.rollbacks.total() - before.rollbacks.total();
   if (counted > 0) {
     require(ledger.timeline > before.timeline, "a rollback is counted though the timeline is the old one");
-    require(given_ == before.timeline, "a rollback is counted though nobody had been given work of the timeline");
+    require(given_ == before.timeline || has_impostors,
+            "a rollback is counted though nobody had been given work of the timeline");
     require(counted == 1, "one rollback is counted several times");
     note_cause(before.rollbacks, ledger.rollbacks);
   } else {

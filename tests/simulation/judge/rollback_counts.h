@@ -16,8 +16,9 @@ class RollbackCountsJudge {
   // `base`: of the order's timeline.
   void assigned(const Assign& assign, Step base);
   // Throws Violation. `before`: the ledger that was durable until now. `may_be_held`: as far as
-  // the lead knows, all hold at its newest snapshot for a server.
-  void ledger_durable(const Ledger& before, const StoredLedger& stored, bool may_be_held);
+  // the lead knows, all hold at its newest snapshot for a server. `has_impostors`: who was given no work may have
+  // brought lanes further.
+  void ledger_durable(const Ledger& before, const StoredLedger& stored, bool may_be_held, bool has_impostors = false);
 
   [[nodiscard]] const FactSet& facts() const { return facts_; }
 
