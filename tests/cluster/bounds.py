@@ -8,6 +8,7 @@ import time
 
 import harness
 import jobs
+import metrics
 import zmtp
 
 MEBIBYTE = 1 << 20
@@ -27,7 +28,7 @@ class Stranger(threading.Thread):
 
     def run(self):
         while not self.over.is_set():
-            with contextlib.suppress(OSError):
+            with contextlib.suppress(OSError, AssertionError):  # cut, or refused
                 with zmtp.dealer(self.address, self.identity, 1) as peer:
                     self.connected += 1
                     while not self.over.is_set():
@@ -41,15 +42,17 @@ class Stranger(threading.Thread):
 
 
 class Bounds(harness.ClusterCase):
-    def begin(self):
+    def begin(self, transport="ipc"):
+        """Over ipc, where a run has no keys."""
         self.text = self.job(jobs.emulated(steps=200, compute_ms=20))
-        run = self.start(self.text, options=["--workers", "2", "--lanes", "2"], overrides={"cluster.transport": "tcp"})
+        run = self.start(self.text, options=["--workers", "2", "--lanes", "2", "--metrics"],
+                         overrides={"cluster.transport": transport})
         run.wait_for_step(1)
         return run
 
     def addresses(self, run):
         """Of the lead and of each lane."""
-        lanes = re.findall(r"lane \d listens on (tcp://\S+)", self.log(run))
+        lanes = re.findall(r"lane \d listens on ((?:tcp|ipc)://\S+)", self.log(run))
         self.assertEqual(len(lanes), 2, lanes)
         return [run.lead(), *lanes]
 
@@ -99,7 +102,7 @@ class Bounds(harness.ClusterCase):
         self.assertTrue(all(stranger.connected > 1 for stranger in strangers), [each.connected for each in strangers])
         self.assertRegex(self.log(run), r"\d+ MiB are allocated, \d+ more than .*: somebody sends what never ends")
         for who in ("lead", "lane 0", "lane 1"):
-            self.assertRegex(self.log(run), who + r": cuts all who are connected to it: \d+ are connected: 127\.0\.0\.1:\d+ \(")
+            self.assertRegex(self.log(run), who + r": cuts all who are connected to it: \d+ are connected: process \d+")
         self.expect_undisturbed(run)
 
     def test_small_messages_without_end_grow_neither_memory_nor_logs(self):
@@ -113,6 +116,28 @@ class Bounds(harness.ClusterCase):
         self.assertTrue(all(stranger.sent > MEBIBYTE for stranger in strangers), [each.sent for each in strangers])
         self.assertLess(growth, 160, [each.sent for each in strangers])
         self.assertLess(len(self.log(run)) - log_before, MEBIBYTE)
+        self.expect_undisturbed(run)
+
+    def test_a_server_with_keys_takes_in_nothing_of_strangers(self):
+        """Neither parts nor small messages: nothing but refused handshakes."""
+        run = self.begin("tcp")
+        log_before = len(self.log(run))
+
+        def refused():
+            page = metrics.of(run, "server")
+            return [metrics.value(page, "ballast_refused_handshakes_total", loop=loop, reason="unencrypted")
+                    for loop in ("lead", "lane 0", "lane 1")]
+
+        strangers = self.strangers(run, PART, pause=0) + self.strangers(run, SMALL_MESSAGES, pause=0)
+        growth = self.growth_until(run, "refused handshakes", lambda: min(refused()) >= 100)
+        for stranger in strangers:
+            stranger.end()
+        self.assertEqual([stranger.sent for stranger in strangers], [0] * len(strangers))
+        self.assertLess(growth, 64, self.log(run))
+        self.assertLess(len(self.log(run)) - log_before, MEBIBYTE)
+        page = metrics.of(run, "server")
+        self.assertEqual(metrics.value(page, "ballast_lead_messages_refused_total"), 0)
+        self.assertEqual(metrics.value(page, "ballast_shard_messages_refused_total"), 0)
         self.expect_undisturbed(run)
 
 

@@ -68,10 +68,24 @@ class Peer:
 
 @contextlib.contextmanager
 def dealer(address, identity, patience):
-    """A peer that connects to tcp://HOST:PORT by this name."""
-    host, port = address.removeprefix("tcp://").rsplit(":", 1)
-    with socket.create_connection((host, int(port)), timeout=patience) as connection:
+    """A peer that connects to tcp://HOST:PORT or ipc://PATH by this name."""
+    with connected(address, patience) as connection:
         yield Peer(connection, b"DEALER", identity)
+
+
+def connected(address, patience):
+    """A socket."""
+    if address.startswith("tcp://"):
+        host, port = address.removeprefix("tcp://").rsplit(":", 1)
+        return socket.create_connection((host, int(port)), timeout=patience)
+    connection = socket.socket(socket.AF_UNIX)
+    connection.settimeout(patience)
+    try:
+        connection.connect(address.removeprefix("ipc://"))
+    except OSError:
+        connection.close()
+        raise
+    return connection
 
 
 class Router:
