@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <ctime>
 
 #include "common/log/log.h"
 #include "common/net/clock.h"
@@ -11,10 +12,18 @@
 namespace ballast {
 namespace {
 
-using std::chrono::steady_clock;
+using std::chrono::nanoseconds;
 
-constexpr std::chrono::milliseconds kLookEvery{100};
-constexpr int kShare = 50;  // of the time that looks may take: one in so many
+constexpr nanoseconds kLookEvery = std::chrono::milliseconds(100);
+constexpr nanoseconds kLookAtLeastEvery = std::chrono::seconds(1);
+constexpr int kShare = 50;  // of a processor's time that looks may take: one in so many
+
+// Of this thread. Not the wall's time: on a busy machine that would let the next look wait the longer, the busier.
+nanoseconds processor_time() {
+  timespec spent{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &spent);
+  return std::chrono::seconds(spent.tv_sec) + nanoseconds(spent.tv_nsec);
+}
 
 // Freed memory stays with the process (common/net/message_memory.h), so what is resident tells nothing.
 std::uint64_t allocated_bytes() {
@@ -49,11 +58,11 @@ void MemoryWatch::begin() {
 void MemoryWatch::work(const std::stop_token& stop) {
   set_log_prefix("memory: ");
   while (!stop.stop_requested()) {
-    const auto began = steady_clock::now();
+    const auto before = processor_time();
     look();
-    const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(steady_clock::now() - began);
+    const auto pause = std::clamp(kShare * (processor_time() - before), kLookEvery, kLookAtLeastEvery);
     std::unique_lock lock(mutex_);
-    ending_.wait_for(lock, stop, std::max(kLookEvery, kShare * took), [] { return false; });
+    ending_.wait_for(lock, stop, pause, [] { return false; });
   }
 }
 

@@ -40,8 +40,8 @@ struct SocketKeeping {
   std::function<void(const std::shared_ptr<Gate>&)> guard;  // after its socket was made anew
 };
 
-// Looks ten times a second; less often where a look takes long, as it does in a heap of very many free pieces.
-// Thread-safe.
+// Looks ten times a second; less often where a look takes long, as it does in a heap of very many free pieces, but once
+// a second at least. Thread-safe.
 class MemoryWatch {
  public:
   MemoryWatch();

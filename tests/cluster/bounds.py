@@ -44,7 +44,7 @@ class Stranger(threading.Thread):
 class Bounds(harness.ClusterCase):
     def begin(self, transport="ipc"):
         """Over ipc, where a run has no keys."""
-        self.text = self.job(jobs.emulated(steps=200, compute_ms=20))
+        self.text = self.job(jobs.emulated(steps=150, compute_ms=20))
         run = self.start(self.text, options=["--workers", "2", "--lanes", "2", "--metrics"],
                          overrides={"cluster.transport": transport})
         run.wait_for_step(1)
@@ -86,7 +86,7 @@ class Bounds(harness.ClusterCase):
         return most - before
 
     def expect_undisturbed(self, run):
-        summary = run.finish()
+        summary = run.finish(patience=240)
         self.expect_equal_bits(summary, self.reference(self.text, jobs.AT_ONCE, patience=300))
         self.assertEqual(summary["worker_restarts"], 0, run.logs())
         self.assertEqual(summary["rollbacks"], 0, run.logs())

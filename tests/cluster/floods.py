@@ -54,12 +54,12 @@ class Floods(harness.ClusterCase):
         log = self.folder / "worker.log"
         address = f"tcp://127.0.0.1:{server.server_port}"
         self.start_process(harness.WORKER, "--lead", address, "--name", "w", "--log-file", log)
-        self.wait_for("connections", lambda: Http.connections >= 20)
+        self.wait_for("connections", lambda: Http.connections >= 4)
         self.wait_for("the silence", lambda: f"no lead has answered at {address}" in log.read_text())
         lines = log.read_text().splitlines()
         self.assertLess(len(lines), 10, lines[-5:])
-        self.assertIn(f"what answers at the lead's address {address} does not let this worker in: it breaks off the handshake: it "
-                      "is no server of Ballast", log.read_text())
+        self.assertRegex(log.read_text(), f"what answers at the lead's address {address} (cannot be read|does not let this worker in: "
+                                          "it breaks off the handshake: it is no server of Ballast)")
 
     def test_a_stranger_that_talks_nonsense_does_not_fill_the_disk(self):
         run = self.start(self.job(jobs.emulated(steps=2000)), options=["--workers", "1"])
