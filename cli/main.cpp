@@ -240,6 +240,10 @@ void define_restore(CLI::App& app, ballast::RestoreCommand& command) {
   restore
       ->add_option("--run", command.run, "the copies of this run, where there are those of several (--list shows them)")
       ->type_name("ID");
+  restore
+      ->add_option("--s3-credentials-file", command.s3_credentials_file,
+                   "the keys of an s3:// place, as ~/.aws/credentials has them (default: in the environment)")
+      ->check(CLI::ExistingFile);
   restore->add_option("--s3-endpoint", command.s3_endpoint, "where an s3:// place is, e.g. https://s3.example.org");
 }
 

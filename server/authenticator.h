@@ -9,6 +9,7 @@
 #include <thread>
 #include <zmq.hpp>
 
+#include "common/files/file_change.h"
 #include "common/keys/key_file.h"
 #include "common/net/wakeup.h"
 

@@ -48,7 +48,8 @@ CopyFetcher::CopyFetcher(const Job& job, std::uint32_t shard, ShardStore& store,
            Placement(job.arena, job.spec.cluster.shards, job.spec.cluster.lanes).of_model(shard).size()},
       store_(store),
       room_(room),
-      place_(value_or_throw(open_copy_place({durability_.copy_to, durability_.s3_endpoint}))) {}
+      place_(value_or_throw(
+          open_copy_place({durability_.copy_to, durability_.s3_endpoint, false, durability_.s3_credentials_file}))) {}
 
 void CopyFetcher::close() {
   {

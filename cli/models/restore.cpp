@@ -71,7 +71,8 @@ StoreResult<Found> read_back(const std::vector<fs::path>& databases, const Snaps
 }  // namespace
 
 int restore_run(const RestoreCommand& command) {
-  const auto place = value_or_throw(open_copy_place({command.copies, command.s3_endpoint}));
+  const auto place =
+      value_or_throw(open_copy_place({command.copies, command.s3_endpoint, false, command.s3_credentials_file}));
   if (command.list) {
     list_sets(*place);
     return 0;

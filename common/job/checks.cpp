@@ -542,6 +542,11 @@ class JobChecks {
                     "means nothing without copies; set durability.copy_to, or remove it");
     }
     const bool to_s3 = durability.copy_to.starts_with("s3://");
+    if (!to_s3 && !durability.s3_credentials_file.empty() && readable({"durability.s3_credentials_file"})) {
+      mistakes_.add(place_of({"durability.s3_credentials_file", "durability.copy_to"}),
+                    "durability.s3_credentials_file",
+                    "means nothing without a copy to s3://BUCKET/PREFIX; set durability.copy_to, or remove it");
+    }
     if (to_s3 && durability.s3_endpoint.empty()) {
       refuse("durability.copy_to", shown(durability.copy_to) +
                                        " needs to know where the storage is; set durability.s3_endpoint, e.g. "

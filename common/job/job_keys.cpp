@@ -197,6 +197,13 @@ std::vector<Key> durability_keys(DurabilitySpec& durability) {
        .only_with = snapshot,
        .is_new = true,
        .default_note = "drawn at random; then a lost disk is restored by `ballast restore` alone"},
+      {.path = "durability.s3_credentials_file",
+       .target = &durability.s3_credentials_file,
+       .description = "File on each server with the keys of an `s3://` copy, as the AWS command line has it "
+                      "(`~/.aws/credentials`); read anew when it changes",
+       .only_with = snapshot,
+       .is_new = true,
+       .default_note = "they are in the servers' environment"},
       {.path = "durability.s3_endpoint",
        .target = &durability.s3_endpoint,
        .description = "Address of the S3-compatible storage of an `s3://` copy",

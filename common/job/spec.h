@@ -349,6 +349,7 @@ struct DurabilitySpec {
   std::uint32_t copy_patience = 1800;  // seconds with a snapshot that a shard does not come to copy
   std::string run;                     // of copies; a shard that loses its disk gets its part from them; empty: neither
   std::string s3_endpoint;             // where an s3:// copy goes, e.g. https://s3.example.org
+  std::string s3_credentials_file;     // on each server; empty: its keys are in the environment
 };
 
 struct JobSpec {

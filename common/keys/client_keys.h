@@ -6,6 +6,7 @@
 #include <mutex>
 #include <string>
 
+#include "common/files/file_change.h"
 #include "common/keys/key_file.h"
 
 namespace ballast {

@@ -149,18 +149,4 @@ std::string line_of(KeyRole role, const std::string& public_key, const std::stri
   return std::string(word_of(role)).append(" ").append(public_key).append(" ").append(name).append("\n");
 }
 
-bool FileChange::seen() {
-  struct stat found {};
-  std::array<std::uint64_t, 5> now{};
-  if (::stat(path_.c_str(), &found) == 0) {
-    now = {found.st_dev, found.st_ino, static_cast<std::uint64_t>(found.st_size),
-           static_cast<std::uint64_t>(found.st_mtim.tv_sec) + 1, static_cast<std::uint64_t>(found.st_mtim.tv_nsec)};
-  }
-  if (now == last_) {
-    return false;
-  }
-  last_ = now;
-  return true;
-}
-
 }  // namespace ballast

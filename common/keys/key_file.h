@@ -54,16 +54,4 @@ std::string why_not_private(const std::filesystem::path& path);
 std::string format_keys(const OwnKeys& keys, std::string_view remark);
 std::string line_of(KeyRole role, const std::string& public_key, const std::string& name);
 
-// Whether a file has been written anew, replaced, or hidden behind a link that leads elsewhere, as Kubernetes does.
-class FileChange {
- public:
-  explicit FileChange(std::filesystem::path path) : path_(std::move(path)) {}
-  // Since the last call; true at the first.
-  bool seen();
-
- private:
-  std::filesystem::path path_;
-  std::array<std::uint64_t, 5> last_{};
-};
-
 }  // namespace ballast

@@ -53,11 +53,12 @@ struct CopyTarget {
   std::string place;             // a folder, or s3://BUCKET or s3://BUCKET/PREFIX
   std::string s3_endpoint;       // http(s)://HOST[:PORT]; empty: Amazon's, of the region
   bool has_to_be_there = false;  // the folder: where it is not, nothing is written, for what is mounted there is away
+  std::string s3_credentials_file = {};  // of S3's keys; empty: they are in the environment
 };
 
-// For S3 the keys come from the environment: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, and where they are set
-// AWS_SESSION_TOKEN and AWS_REGION (otherwise us-east-1). `mismatch` if the place cannot be one, or keys are missing;
-// nothing is touched yet.
+// For S3 the keys come from a file, or from the environment: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and, where it is
+// set, AWS_SESSION_TOKEN. AWS_REGION (otherwise us-east-1) is always the environment's. `mismatch` if the place cannot
+// be one, or keys are missing; nothing is touched yet.
 StoreResult<std::unique_ptr<CopyPlace>> open_copy_place(const CopyTarget& target);
 
 // The two kinds; open_copy_place tells them apart.

@@ -101,7 +101,8 @@ std::string s3_escape(std::string_view text, bool keep_slashes) {
   return escaped;
 }
 
-S3Client::S3Client(S3Settings settings) : settings_(std::move(settings)) {
+S3Client::S3Client(S3Settings settings)
+    : settings_(std::move(settings)), keys_(settings_.credentials, settings_.credentials_file) {
   start_curl();
   curl_ = std::make_unique<Curl>();
   if (curl_->handle == nullptr) {
@@ -117,8 +118,9 @@ StoreResult<S3Response> S3Client::attempt(const std::string& method, const std::
   Receiver receiver{curl_->handle, &sink, &response};
   HeaderList headers;
   headers.add("x-amz-content-sha256: " + sha256_hex(body));
-  if (!settings_.session_token.empty()) {
-    headers.add("x-amz-security-token: " + settings_.session_token);
+  const auto& keys = keys_.now();
+  if (!keys.session_token.empty()) {
+    headers.add("x-amz-security-token: " + keys.session_token);
   }
   if (!body.empty()) {
     headers.add("Content-Type: application/octet-stream");
@@ -132,8 +134,8 @@ StoreResult<S3Response> S3Client::attempt(const std::string& method, const std::
   curl_->set(CURLOPT_LOW_SPEED_LIMIT, 1L);
   curl_->set(CURLOPT_LOW_SPEED_TIME, kStalledSeconds);
   curl_->set(CURLOPT_EXPECT_100_TIMEOUT_MS, 1000L);
-  curl_->set(CURLOPT_USERNAME, settings_.access_key.c_str());
-  curl_->set(CURLOPT_PASSWORD, settings_.secret_key.c_str());
+  curl_->set(CURLOPT_USERNAME, keys.access_key.c_str());
+  curl_->set(CURLOPT_PASSWORD, keys.secret_key.c_str());
   curl_->set(CURLOPT_AWS_SIGV4, ("aws:amz:" + settings_.region + ":s3").c_str());
   curl_->set(CURLOPT_CUSTOMREQUEST, method.c_str());
   if (method == "PUT" || method == "POST") {

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "common/files/status.h"
+#include "storage/copies/s3_credentials.h"
 
 namespace ballast {
 
@@ -18,9 +19,8 @@ struct S3Settings {
   std::string endpoint;  // http(s)://HOST[:PORT], without a "/" at the end
   std::string bucket;
   std::string region;
-  std::string access_key;
-  std::string secret_key;
-  std::string session_token;  // may be empty
+  S3Credentials credentials;
+  std::string credentials_file;  // read anew when it changes; empty: the credentials stay
 };
 
 struct S3Response {
@@ -54,6 +54,7 @@ class S3Client {
                                   const Sink& sink, bool& sunk);
 
   S3Settings settings_;
+  S3Keys keys_;
   std::unique_ptr<Curl> curl_;
 };
 

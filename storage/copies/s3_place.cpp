@@ -1,6 +1,7 @@
 #include <cstdlib>
 #include <optional>
 
+#include "common/log/log.h"
 #include "storage/copies/place.h"
 #include "storage/copies/s3_client.h"
 
@@ -151,7 +152,9 @@ class S3Place final : public CopyPlace {
     text += code.empty() ? "" : " " + code;
     text += message.empty() ? "" : " (" + message + ")";
     if (status == kForbidden) {
-      text += "; are AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_REGION right, and this machine's clock?";
+      text +=
+          "; are the keys (durability.s3_credentials_file, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY) and "
+          "AWS_REGION right, and this machine's clock?";
     }
     return {status == kNotFound ? StoreCode::missing : StoreCode::io, text};
   }
@@ -257,6 +260,25 @@ std::string from_environment(const char* name, const std::string& otherwise = {}
   return value == nullptr || *value == '\0' ? otherwise : value;
 }
 
+// What is in the environment is seen by every process that this one starts, and by who may read its /proc.
+StoreResult<S3Credentials> credentials_of(const CopyTarget& target) {
+  if (!target.s3_credentials_file.empty()) {
+    return load_s3_credentials(target.s3_credentials_file);
+  }
+  S3Credentials credentials{from_environment("AWS_ACCESS_KEY_ID"), from_environment("AWS_SECRET_ACCESS_KEY"),
+                            from_environment("AWS_SESSION_TOKEN")};
+  if (credentials.access_key.empty() || credentials.secret_key.empty()) {
+    return StoreStatus{
+        StoreCode::mismatch,
+        target.place +
+            ": no keys for it: name a file of them (durability.s3_credentials_file; of `ballast restore` "
+            "--s3-credentials-file), or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment"};
+  }
+  log_warn("the keys of {} are in the environment, where more can see them than a file: durability.s3_credentials_file",
+           target.place);
+  return credentials;
+}
+
 }  // namespace
 
 StoreResult<std::unique_ptr<CopyPlace>> make_s3_place(const CopyTarget& target) {
@@ -272,14 +294,12 @@ StoreResult<std::unique_ptr<CopyPlace>> make_s3_place(const CopyTarget& target) 
     return StoreStatus{StoreCode::mismatch, target.place + ": that is no s3://BUCKET/PREFIX"};
   }
   settings.region = from_environment("AWS_REGION", from_environment("AWS_DEFAULT_REGION", "us-east-1"));
-  settings.access_key = from_environment("AWS_ACCESS_KEY_ID");
-  settings.secret_key = from_environment("AWS_SECRET_ACCESS_KEY");
-  settings.session_token = from_environment("AWS_SESSION_TOKEN");
-  if (settings.access_key.empty() || settings.secret_key.empty()) {
-    return StoreStatus{StoreCode::mismatch, target.place +
-                                                ": no keys for it: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in "
-                                                "the environment"};
+  auto credentials = credentials_of(target);
+  if (!credentials.ok()) {
+    return credentials.status();
   }
+  settings.credentials = std::move(credentials.value());
+  settings.credentials_file = target.s3_credentials_file;
   settings.endpoint = target.s3_endpoint;
   if (settings.endpoint.empty()) {
     settings.endpoint = "https://s3." + settings.region + ".amazonaws.com";

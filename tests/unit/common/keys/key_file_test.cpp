@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "common/command/usage_error.h"
+#include "common/files/file_change.h"
 #include "tests/unit/temporary_folder.h"
 
 namespace ballast {
