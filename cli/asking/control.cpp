@@ -105,6 +105,7 @@ class Talk {
   }
   void say_farewell() { client_.ask(true); }
   [[nodiscard]] std::optional<std::string> hopeless() const { return client_.hopeless(); }
+  [[nodiscard]] bool is_refused() const { return client_.is_refused(); }
   [[nodiscard]] std::string why_silent() const { return client_.why_silent(); }
 
  private:
@@ -139,7 +140,7 @@ int control_job(const std::string& where, Control::Command command, const std::s
   Talk talk(lead, operator_keys(where, keys), command);
   std::string shown;
   auto silent_after = Clock::now() + kFirstAnswer;
-  while (Clock::now() < silent_after) {
+  while (Clock::now() < silent_after && !talk.is_refused()) {
     const auto status = talk.listen();
     if (const auto why = talk.hopeless()) {
       std::fprintf(stderr, "%s\n", why->c_str());

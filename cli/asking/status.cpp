@@ -105,6 +105,9 @@ class Asked {
       if (auto text = end()) {
         return text;
       }
+      if (client.is_refused()) {
+        break;
+      }
     }
     why_silent_ = client.why_silent();
     return end(true);

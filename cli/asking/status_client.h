@@ -31,6 +31,8 @@ class StatusClient {
   std::optional<Status> take();
   // Why the lead and we can't talk: no version of the protocol is common to them.
   [[nodiscard]] std::optional<std::string> hopeless() const;
+  // Whether the lead has heard what was said and refuses it, as it would again.
+  [[nodiscard]] bool is_refused() const { return !refusal_.empty(); }
   // Why the lead does not answer, as far as is known, to be put behind "no lead answers": begins with ": "; else empty.
   [[nodiscard]] std::string why_silent() const;
 
