@@ -50,7 +50,8 @@ std::string KnownPeers::heard(const PeerConnection& from, std::string_view key) 
     if (known_.size() >= kMost) {
       forget_some();
     }
-    found = known_.emplace(first, Known{from.connection, kProtocolVersion, std::string(key)}).first;
+    found =
+        known_.emplace(first, Known{from.connection, kProtocolVersion, std::string(key), std::string(from.id)}).first;
     named_by_[std::string(key)].push_back(first);
   }
   auto& known = found->second;
@@ -59,6 +60,7 @@ std::string KnownPeers::heard(const PeerConnection& from, std::string_view key) 
   }
   if (from.connection > known.connection) {
     known.connection = from.connection;
+    known.routing_id = from.id;
     known.version = kProtocolVersion;
   }
   return {};
@@ -74,7 +76,7 @@ bool KnownPeers::speaks(const PeerConnection& from, std::uint32_t version) {
 
 std::string KnownPeers::reached_by(const std::string& first) const {
   const auto found = known_.find(first);
-  return routing_id_of(first, found == known_.end() ? 0 : found->second.connection);
+  return found == known_.end() ? first : found->second.routing_id;
 }
 
 std::uint32_t KnownPeers::version_of(const std::string& first) const {

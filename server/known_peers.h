@@ -48,6 +48,7 @@ class KnownPeers {
     std::uint32_t connection = 0;
     std::uint32_t version = kProtocolVersion;
     std::string key;
+    std::string routing_id;  // of that connection
   };
 
   [[nodiscard]] std::string why_not(const Peer& peer, std::string_view key);

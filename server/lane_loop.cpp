@@ -67,6 +67,7 @@ std::string LaneLoop::run() {
       poll = watched();
     }
   }
+  workers_.forget_callers();
   return *ending_;
 }
 

@@ -49,6 +49,7 @@ std::string LeadLoop::run() {
       poll = watched();
     }
   }
+  router_->forget_callers();
   return ending_->failure;
 }
 

@@ -85,6 +85,9 @@ class Watch {
     if (const auto why = client_.hopeless()) {
       return end("refused", kExitForGood, *why);
     }
+    if (client_.is_refused()) {
+      return end("refused", 1, "the lead at " + lead_ + client_.why_silent());
+    }
     on_silence();
   }
 

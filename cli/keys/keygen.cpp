@@ -1,9 +1,12 @@
 #include "cli/keys/keygen.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <fstream>
 #include <functional>
 #include <sstream>
@@ -32,8 +35,16 @@ void write_key_file(const fs::path& path, const std::string& text) {
   NewFileOptions options;
   options.mode = kOwnersAlone;
   options.synced = true;
+  struct stat before {};
+  const bool was_there = ::stat(path.c_str(), &before) == 0;
   if (const auto refused = write_whole(path, text, options)) {
     throw std::runtime_error("cannot write " + path.string() + ": " + refused.message());
+  }
+  // Whoever may read it goes on to do so.
+  if (was_there && (::chown(path.c_str(), before.st_uid, before.st_gid) != 0 ||
+                    ::chmod(path.c_str(), before.st_mode & 0777U) != 0)) {
+    throw std::runtime_error("cannot give " + path.string() +
+                             " the owner and rights that it had: " + std::strerror(errno));
   }
 }
 
@@ -65,7 +76,7 @@ std::string read_list(const fs::path& path) {
 }
 
 bool is_name(const std::string& name) {
-  return !name.empty() && name.size() <= 64 && name.front() != '.' &&
+  return !name.empty() && name != "server.next" && name.size() <= 64 && name.front() != '.' &&
          std::all_of(name.begin(), name.end(), [](unsigned char letter) {
            return std::isalnum(letter) != 0 || letter == '-' || letter == '_' || letter == '.';
          });

@@ -38,10 +38,13 @@ Cluster::Cluster(const Job& job, const RunFolder& folder, ClusterOptions options
   const auto& cluster = job.spec.cluster;
   if (cluster.transport == "ipc") {
     sockets_.emplace(folder.path(), cluster.shards, cluster.lanes);
-  } else if (options_.keys) {
+  }
+  if (options_.keys) {
     // Those of a run that was killed are of no use to anybody.
+    std::filesystem::remove_all(keys_folder(folder.path()));
+  }
+  if (options_.keys && !sockets_) {
     keys_ = keys_folder(folder.path());
-    std::filesystem::remove_all(keys_);
     make_keys(keys_, 0);
   }
   for (std::uint32_t shard = 0; shard < cluster.shards; ++shard) {

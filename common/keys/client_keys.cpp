@@ -19,8 +19,8 @@ ClientKeys::Handshake ClientKeys::handshake(std::uint32_t connection) {
   const std::scoped_lock lock(mutex_);
   if (change_.seen()) {
     try {
-      keys_ = load_own_keys(path_);
-      log_info("the keys in {} are read anew", path_.string());
+      keys_.servers = load_own_keys(path_).servers;
+      log_info("the server keys in {} are read anew", path_.string());
     } catch (const UsageError& error) {
       log_warn("keys stay as they were: {}", error.what());
     }

@@ -11,7 +11,8 @@
 
 namespace ballast {
 
-// From a file, which is read anew when it has changed: a server's key can be replaced while others run. Thread-safe.
+// From a file, whose server keys are read anew when it has changed: these can be replaced while others run. Its own
+// pair stays that of its start, for its session belongs to that. Thread-safe.
 class ClientKeys {
  public:
   // Throws UsageError as load_own_keys does.

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <fstream>
 #include <functional>
+#include <iterator>
 #include <optional>
 #include <sstream>
 
@@ -17,7 +18,7 @@ namespace ballast {
 
 namespace {
 
-constexpr std::size_t kMostKeyFileBytes = 16 << 20;
+constexpr off_t kMostKeyFileBytes = 16 << 20;
 constexpr std::size_t kMostNameBytes = 128;
 constexpr const char* kMakeThem = "`ballast keygen` makes such files";
 
@@ -52,25 +53,32 @@ void each_key_line(std::string_view text, const std::string& path,
   std::istringstream in{std::string(text)};
   std::size_t number = 0;
   for (std::string line; std::getline(in, line);) {
+    if (line.ends_with('\r')) {
+      line.pop_back();
+    }
     if (const auto parsed = parse_key_line(line, path, ++number)) {
       take(*parsed, number);
     }
   }
 }
 
+[[noreturn]] void refuse_file(const std::filesystem::path& path, const std::string& why) {
+  throw UsageError(path.string() + ": " + why + "; " + kMakeThem);
+}
+
+// A pipe or device might never end.
 std::string read_key_file(const std::filesystem::path& path) {
+  struct stat found {};
+  if (::stat(path.c_str(), &found) != 0) {
+    refuse_file(path, std::string("cannot be read (") + std::strerror(errno) + ")");
+  }
+  if (!S_ISREG(found.st_mode) || found.st_size > kMostKeyFileBytes) {
+    refuse_file(path, S_ISREG(found.st_mode) ? "is too long for a file of keys" : "is no file");
+  }
   std::ifstream in(path, std::ios::binary);
-  std::string text;
-  if (in) {
-    std::ostringstream content;
-    content << in.rdbuf();
-    text = content.str();
-  }
-  if (!in) {
-    throw UsageError(path.string() + ": cannot be read (" + std::strerror(errno) + "); " + kMakeThem);
-  }
-  if (text.size() > kMostKeyFileBytes) {
-    throw UsageError(path.string() + ": is too long for a file of keys; " + kMakeThem);
+  std::string text{std::istreambuf_iterator<char>(in), {}};
+  if (!in.good() && !in.eof()) {
+    refuse_file(path, std::string("cannot be read (") + std::strerror(errno) + ")");
   }
   return text;
 }
@@ -124,8 +132,16 @@ AllowedKeys parse_allowed_keys(std::string_view text, const std::string& path) {
 
 OwnKeys load_own_keys(const std::filesystem::path& path) { return parse_own_keys(read_key_file(path), path.string()); }
 
+// One that is being written would take everybody's key away for a moment, and workers end for that.
 AllowedKeys load_allowed_keys(const std::filesystem::path& path) {
-  return parse_allowed_keys(read_key_file(path), path.string());
+  const auto text = read_key_file(path);
+  auto allowed = parse_allowed_keys(text, path.string());
+  const bool has_shard = std::any_of(allowed.begin(), allowed.end(),
+                                     [](const auto& entry) { return entry.second.role == KeyRole::shard; });
+  if (!text.ends_with('\n') || !has_shard) {
+    refuse_file(path, "is not whole: it has no line for the servers' own key (shard), or its last line has no end");
+  }
+  return allowed;
 }
 
 std::string why_not_private(const std::filesystem::path& path) {

@@ -10,6 +10,7 @@
 #include "common/net/dial.h"
 #include "common/net/name_lookup.h"
 #include "common/net/peer.h"
+#include "common/net/random_id.h"
 #include "common/text/endpoint.h"
 
 namespace ballast {
@@ -74,7 +75,7 @@ void Dealer::begin_anew(Micros now) {
 }
 
 void Dealer::open(Micros now) {
-  const auto id = routing_id_of(routing_id_, keeps_name_ ? 0 : connection_);
+  const auto id = routing_id_of(routing_id_, keeps_name_ ? 0 : connection_, random_id());
   auto& socket = raw();
   socket.set(zmq::sockopt::routing_id, zmq::const_buffer(id.data(), id.size()));
   socket.set(zmq::sockopt::reconnect_ivl, -1);

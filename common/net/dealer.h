@@ -19,8 +19,9 @@ namespace ballast {
 // name. What was sent over the earlier one and has not arrived is lost.
 class Dealer : public Socket {
  public:
-  // The connection of number n has `routing_id` and, if n is not 0, n as 4 bytes behind it, as common/net/peer.h reads
-  // it. `keys`: null if it has none; must outlive this.
+  // The connection of number n has `routing_id` and, if n is not 0, n as 4 bytes behind it and 8 random ones, as
+  // common/net/peer.h reads it: who could guess a name could connect by it first, and ZeroMQ would hear nobody else of
+  // that name. `keys`: null if it has none; must outlive this.
   Dealer(zmq::context_t& context, std::string_view routing_id, const SocketOptions& options = {},
          ClientKeys* keys = nullptr);
   ~Dealer();

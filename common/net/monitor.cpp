@@ -10,6 +10,7 @@ namespace ballast {
 Monitor::Monitor(zmq::context_t& context, zmq::socket_t& socket, int which)
     : socket_(socket), events_(context, ZMQ_PAIR) {
   const auto name = "inproc://events-" + std::to_string(reinterpret_cast<std::uintptr_t>(socket.handle()));
+  events_.set(zmq::sockopt::rcvhwm, 0);  // or ZeroMQ's thread would wait here, and nobody could end the monitor then
   if (zmq_socket_monitor(socket.handle(), name.c_str(), which) == 0) {
     events_.connect(name);
   }

@@ -14,9 +14,10 @@ struct SocketEvent {
   std::string address;
 };
 
-// Of one socket, from when it is made. ZeroMQ tells before it goes on: with nobody to take what it tells, its thread
-// would wait for ever, and every connection of the context with it. So what is told is taken often, and the socket
-// outlives its monitor. Must be used by one thread at a time, and may be handed from one to another.
+// Of one socket, from when it is made. What is told is kept until it is taken, without a bound: with one, ZeroMQ's
+// thread would wait where nobody takes it, and every connection of the context with it. So it is taken often, and a
+// monitor that nobody looks at any more goes. The socket outlives it. Must be used by one thread at a time, and may be
+// handed from one to another.
 class Monitor {
  public:
   Monitor(zmq::context_t& context, zmq::socket_t& socket, int which);

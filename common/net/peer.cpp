@@ -1,14 +1,19 @@
 #include "common/net/peer.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 
 namespace ballast {
 
-// routing id := first [connection(4)]                  if it is not 0
+// routing id := first [connection(4) [secret(8)]]      if they are not 0
 // first := 'w' session(8)
 //        | 's' shard(2) lane(2) incarnation(8)
 //        | 'c' random(8)                               numbers little-endian
 namespace {
+
+constexpr std::size_t kConnectionBytes = 4;
+constexpr std::size_t kSecretBytes = 8;
 
 void append(std::string& text, std::uint64_t value, int bytes) {
   for (int i = 0; i < bytes; ++i) {
@@ -61,10 +66,13 @@ std::string client_routing_id(std::uint64_t random) {
   return id;
 }
 
-std::string routing_id_of(std::string_view first, std::uint32_t connection) {
+std::string routing_id_of(std::string_view first, std::uint32_t connection, std::uint64_t secret) {
   std::string id(first);
   if (connection != 0) {
-    append(id, connection, 4);
+    append(id, connection, static_cast<int>(kConnectionBytes));
+    if (secret != 0) {
+      append(id, secret, static_cast<int>(kSecretBytes));
+    }
   }
   return id;
 }
@@ -81,15 +89,18 @@ std::string name_of_peer(const Peer& peer) {
 
 std::optional<PeerConnection> parse_routing_id(std::string_view id) {
   if (const auto peer = peer_of(id)) {
-    return PeerConnection{*peer, id, 0};
+    return PeerConnection{*peer, id, id, 0};
   }
-  if (id.size() <= 4) {
-    return std::nullopt;
+  for (const std::size_t more : {kConnectionBytes, kConnectionBytes + kSecretBytes}) {
+    const auto first = id.substr(0, id.size() - std::min(more, id.size()));
+    const auto peer = peer_of(first);
+    const auto connection =
+        peer ? static_cast<std::uint32_t>(read(id, first.size(), static_cast<int>(kConnectionBytes))) : 0;
+    if (connection != 0) {
+      return PeerConnection{*peer, id, first, connection};
+    }
   }
-  const auto first = id.substr(0, id.size() - 4);
-  const auto connection = static_cast<std::uint32_t>(read(id, first.size(), 4));
-  const auto peer = peer_of(first);
-  return peer && connection != 0 ? std::optional(PeerConnection{*peer, first, connection}) : std::nullopt;
+  return std::nullopt;
 }
 
 }  // namespace ballast

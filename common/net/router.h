@@ -38,6 +38,8 @@ class Router : public Socket {
   [[nodiscard]] const std::shared_ptr<Gate>& gate() const { return gate_; }
   // Who is connected and who was refused; from bind() on. To be taken at every turn or tick of the loop.
   [[nodiscard]] Callers& callers() { return *callers_; }
+  // Once nobody takes that any more. Connections go on.
+  void forget_callers() { callers_.reset(); }
   void close();
 
  private:

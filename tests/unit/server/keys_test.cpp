@@ -139,10 +139,12 @@ TEST_CASE("a key that is taken out of the file is refused from the next message 
   folder.allow(KeyRole::worker, "two");
   eventually([&] { return authenticator.edition() == 2; });
   CHECK(peers.heard(from(session_routing_id(8)), folder.public_key("two")).empty());
-  // What cannot be read changes nothing.
-  replace_file(folder.path() / kAllowedKeysFile, "nonsense");
-  ::usleep(700'000);
-  CHECK(authenticator.edition() == 2);
+  // What cannot be read, or is not whole, changes nothing.
+  for (const std::string text : {"nonsense", "", "# nobody\n"}) {
+    replace_file(folder.path() / kAllowedKeysFile, text);
+    ::usleep(700'000);
+    CHECK(authenticator.edition() == 2);
+  }
   CHECK(peers.heard(from(session_routing_id(8)), folder.public_key("two")).empty());
 }
 
@@ -297,7 +299,8 @@ TEST_CASE("whoever knows a server's next key as well finds it when the server ha
       dealer.connect(address);
       CHECK(lane.hears(dealer));
     }
-    replace_file(after.path() / kAllowedKeysFile, line_of(KeyRole::worker, keys.pair.public_key, "worker"));
+    replace_file(after.path() / kAllowedKeysFile, line_of(KeyRole::worker, keys.pair.public_key, "worker") +
+                                                      line_of(KeyRole::shard, after.server().public_key, "server"));
     std::unique_ptr<KeptLane> lane;
     eventually([&] {
       try {

@@ -20,6 +20,7 @@ TEST_CASE("each connection expects the next of the servers' keys, as the file ha
   OwnKeys keys{make_key_pair(), {make_key_pair().public_key}};
   write(path, format_keys(keys, "one"));
   ClientKeys client(path);
+  const auto first = keys.pair.public_key;
   for (std::uint32_t connection = 0; connection < 3; ++connection) {
     CHECK(client.handshake(connection).server_key == keys.servers[0]);
     CHECK(client.handshake(connection).own.secret_key == keys.pair.secret_key);
@@ -34,7 +35,8 @@ TEST_CASE("each connection expects the next of the servers' keys, as the file ha
   CHECK(client.handshake(6).server_key == keys.servers[0]);
   keys = {make_key_pair(), {make_key_pair().public_key}};
   write(path, format_keys(keys, "three"));
-  CHECK(client.handshake(7).own.public_key == keys.pair.public_key);
+  CHECK(client.handshake(7).server_key == keys.servers[0]);
+  CHECK(client.handshake(7).own.public_key == first);  // its session is that key's
 }
 
 }  // namespace

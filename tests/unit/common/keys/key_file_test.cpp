@@ -83,6 +83,15 @@ TEST_CASE("a file of keys that is not there, or that everybody may read, is told
   const TemporaryFolder folder;
   const auto path = folder.path() / "worker.key";
   CHECK(refusal_of_keys([&] { load_own_keys(path); }).starts_with(path.string() + ": cannot be read (No such file"));
+  CHECK(refusal_of_keys([&] { load_own_keys(folder.path()); }).find("is no file") != std::string::npos);
+  const auto list = folder.path() / "allowed.keys";
+  const auto shard = line_of(KeyRole::shard, make_key_pair().public_key, "server");
+  for (const auto& [text, is_whole] :
+       {std::pair(std::string(), false), std::pair(shard.substr(0, shard.size() - 1), false), std::pair(shard, true),
+        std::pair(shard.substr(0, shard.size() - 1) + "\r\n", true)}) {
+    std::ofstream(list) << text;
+    CHECK((refusal_of_keys([&] { load_allowed_keys(list); }).find("is not whole") == std::string::npos) == is_whole);
+  }
   std::ofstream(path) << "x";
   ::chmod(path.c_str(), 0640);
   CHECK(why_not_private(path).empty());

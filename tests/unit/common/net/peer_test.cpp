@@ -13,12 +13,15 @@ template <typename Of>
 void check_connections(const std::string& first, const Of& check) {
   for (const std::uint32_t connection : {0U, 1U, 0x01020304U, 0xffffffffU}) {
     CAPTURE(connection);
-    const auto id = routing_id_of(first, connection);
-    const auto from = parse_routing_id(id);
-    REQUIRE(from);
-    CHECK(from->connection == connection);
-    CHECK(from->first == first);
-    check(from->peer);
+    for (const std::uint64_t secret : {std::uint64_t{0}, kMost}) {
+      const auto id = routing_id_of(first, connection, secret);
+      const auto from = parse_routing_id(id);
+      REQUIRE(from);
+      CHECK(from->connection == connection);
+      CHECK(from->first == first);
+      CHECK(from->id == id);
+      check(from->peer);
+    }
   }
 }
 
