@@ -1,7 +1,9 @@
 """What comes again and again is told by its number."""
 
+import contextlib
 import http.server
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -11,6 +13,7 @@ import time
 import harness
 import jobs
 
+LINGER = 6  # seconds
 GREETING = b"\xff" + 8 * b"\0" + b"\x7f\x03\x00" + b"NULL".ljust(20, b"\0") + 32 * b"\0"  # of ZMTP 3.0
 
 
@@ -84,6 +87,22 @@ class Floods(harness.ClusterCase):
         self.assertGreater(told, 10_000, lines[-5:])
         self.assertEqual(run.control("stop").returncode, 0)
         run.wait()
+
+    def test_a_server_ends_though_strangers_connect_to_what_has_ended(self):
+        """The job is over, and the lead lingers: nobody looks any more at who connects to its lane."""
+        file = self.folder / "lead"
+        server, log = self.start_by_hand(
+            "server", harness.SERVER, "--job", self.job(jobs.glyphs(steps=2)), "--shard", "0", "--lead", "tcp://127.0.0.1:*",
+            "--address-file", file, "--database", self.folder / "shard-0", "--linger", LINGER)
+        self.wait_for("the lead", file.exists)
+        self.start_by_hand("worker", harness.WORKER, "--lead", file.read_text().strip())
+        self.wait_for("the end of the job", lambda: "lead: finished" in log())
+        lane = int(re.search(r"lane 0 listens on tcp://127.0.0.1:(\d+)", log())[1])
+        for _ in range(2000):  # more than ZeroMQ keeps for who does not look
+            with contextlib.suppress(OSError):
+                socket.create_connection(("127.0.0.1", lane), timeout=1).close()
+        self.assertEqual(self.ballast("status", file.read_text().strip()).returncode, 0)
+        self.assertEqual(server.wait(self.patience), 0, self.logs())
 
     def test_a_stop_that_waits_for_a_shard_says_so_once(self):
         run = self.start(self.job(jobs.emulated(steps=2000)), options=["--workers", "1", "--shards", "2"])
