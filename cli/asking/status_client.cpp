@@ -78,7 +78,7 @@ std::optional<Status> StatusClient::take() {
     }
     auto* message = std::get_if<Message>(&decoded);
     const auto* refused = message != nullptr ? std::get_if<Refused>(message) : nullptr;
-    refusal_ = refused != nullptr ? refused->text : std::string();
+    refusal_ = refused != nullptr && refused->code == RefusalCode::not_taken ? refused->text : std::string();
     if (message != nullptr && std::holds_alternative<Status>(*message)) {
       newest = std::move(std::get<Status>(*message));
     }
