@@ -1,6 +1,7 @@
 #include "common/net/dealer.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <stdexcept>
 #include <utility>
 
@@ -61,15 +62,16 @@ void Dealer::connect(const std::string& address) {
   tick(now);
 }
 
-// The connection, if there is one, is over; what is sent before the next one is lost.
+// The connection, if there is one, is over; what is sent before the next one is lost. Where the process has no
+// descriptor left, it is tried again at the next tick.
 void Dealer::begin_anew(Micros now) {
   monitor_.reset();
-  if (std::exchange(is_open_, false)) {
-    renew();
-    ++connection_;
-  }
   connected_ = false;
-  is_over_ = false;
+  is_over_ = is_open_ && !renew();
+  if (is_over_) {
+    return;
+  }
+  connection_ += std::exchange(is_open_, false) ? 1 : 0;
   open_at_ = now + wait_;
   wait_ = std::min(2 * wait_, kLongestWait);
 }
@@ -87,12 +89,16 @@ void Dealer::open(Micros now) {
     socket.set(zmq::sockopt::curve_publickey, handshake.own.public_key);
     socket.set(zmq::sockopt::curve_secretkey, handshake.own.secret_key);
   }
-  monitor_ = std::make_unique<Monitor>(context(), socket, kDealerEvents);
   is_open_ = true;
   opened_at_ = now;
   try {
+    monitor_ = std::make_unique<Monitor>(context(), socket, kDealerEvents);
     socket.connect(address_);
   } catch (const zmq::error_t& error) {
+    is_over_ = error.num() == EMFILE || error.num() == ENFILE || error.num() == ENOMEM;
+    if (is_over_) {
+      return;
+    }
     throw std::runtime_error("cannot connect to " + address_ + ": " + why_not_taken(error));
   }
 }

@@ -104,13 +104,17 @@ zmq::socket_t Socket::make() {
   return made;
 }
 
-void Socket::renew() {
-  if (socket_.handle() != nullptr) {
+bool Socket::renew() {
+  try {
+    auto made = make();
     socket_.set(zmq::sockopt::linger, 0);
     socket_.close();
+    socket_ = std::move(made);
+  } catch (const zmq::error_t&) {
+    return false;
   }
-  socket_ = make();
   is_skipping_ = false;
+  return true;
 }
 
 bool Socket::send(std::string_view peer, std::span<const std::byte> header) {

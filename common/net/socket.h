@@ -113,7 +113,8 @@ class Socket {
  protected:
   Socket(zmq::context_t& context, zmq::socket_type type, const SocketOptions& options);
   // Another socket of the same kind, of which nothing is known to anybody, in place of this one, which is closed.
-  void renew();
+  // False: there is none for want of descriptors or memory, and all is as it was.
+  bool renew();
   [[nodiscard]] zmq::context_t& context() { return context_; }
   [[nodiscard]] const SocketOptions& options() const { return options_; }
 

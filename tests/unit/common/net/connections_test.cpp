@@ -135,6 +135,30 @@ TEST_CASE("after its server's restart a worker is heard and answered again by it
   }
 }
 
+TEST_CASE("a connection that ends when no descriptor is left is begun anew when there are some again") {
+  Addresses addresses;
+  const auto address = addresses.make("ipc");
+  zmq::context_t context;
+  Dealer dealer(context, session_routing_id(1));
+  dealer.connect(address);  // nobody is there: it is begun anew again and again
+  std::vector<int> taken;
+  const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(300);
+  while (std::chrono::steady_clock::now() < until) {
+    for (int descriptor = ::dup(0); descriptor >= 0; descriptor = ::dup(0)) {
+      taken.push_back(descriptor);  // also what the dealer's earlier sockets have let go of
+    }
+    dealer.tick(monotonic_micros());
+    ::usleep(5000);
+  }
+  for (const int descriptor : taken) {
+    ::close(descriptor);
+  }
+  zmq::context_t others;
+  Router router(others);
+  router.bind(address);
+  CHECK(hear_again_and_again(router, dealer, "hello").peer.starts_with(session_routing_id(1)));
+}
+
 TEST_CASE("a name is kept for a peer that knows no other") {
   Addresses addresses;
   zmq::context_t worker_context;
