@@ -1,7 +1,7 @@
 #include "common/net/server_socket.h"
 
 #include <chrono>
-#include <stdexcept>
+#include <exception>
 #include <thread>
 
 #include "common/net/connected_peers.h"
@@ -26,11 +26,11 @@ std::string ServerSocket::renew() {
   router_->leave();
   const auto until = steady_clock::now() + kPatience;
   while (true) {
-    router_ = std::make_unique<Router>(context_, options_, secret_key_);
     try {
+      router_ = std::make_unique<Router>(context_, options_, secret_key_);
       router_->bind(endpoint);
       return who;
-    } catch (const std::runtime_error&) {
+    } catch (const std::exception&) {  // also that no descriptor is free at this instant
       router_->close();
       if (steady_clock::now() >= until) {
         throw;
