@@ -73,6 +73,11 @@ class FullDiskCase(harness.ClusterCase):
     def count_in_log(self, shard, text):
         return (self.run_.folder / "logs" / f"shard-{shard}.log").read_text().count(text)
 
+    def texts_in_log(self, shard, text):
+        """What follows `text`, wherever it was said."""
+        lines = (self.run_.folder / "logs" / f"shard-{shard}.log").read_text().splitlines()
+        return [line.split(text, 1)[1] for line in lines if text in line]
+
     def wait_for_log(self, shard, text, times=1):
         self.run_.wait_until(f"{times} times in the log of shard {shard}: {text}",
                              lambda: self.count_in_log(shard, text) >= times)
@@ -122,7 +127,10 @@ class JournalFullDisk(FullDiskCase):
         self.assertEqual(self.metric(0, "ballast_lead_trouble"), 1)
         self.assertGreater(self.metric(shard, "ballast_shard_journal_failures_total"), 0)
         self.assertGreater(self.metric(shard, "ballast_shard_journal_backlog_bytes"), 0)
-        self.assertEqual(self.count_in_log(shard, "the journal cannot be written, no update is applied meanwhile"), 1)
+        # One write may still meet the disk itself before the room that is kept back is missed: another text, said once, too.
+        told = self.texts_in_log(shard, "the journal cannot be written, no update is applied meanwhile")
+        self.assertIn(len(told), (1, 2), told)
+        self.assertEqual(len(set(told)), len(told), told)
         disk.make_room()
         self.wait_for_log(shard, "the journal can be written again")
         run.wait_until("the trouble to be over", lambda: not run.status()["trouble"])
