@@ -13,6 +13,8 @@ using Timeline = std::uint64_t;     // one history of the job between rollbacks;
 using Generation = std::uint64_t;   // increases when slots change hands
 using SessionId = std::uint64_t;    // one life of a worker; never 0
 using Incarnation = std::uint64_t;  // one life of a shard; never 0
+using ConnectionId = std::uint64_t;  // of a session to a lane; later ones are greater; never 0
+using PayerId = std::uint64_t;       // who answers for sessions: a key, or without keys an address
 using RunId = std::uint64_t;  // one run of a job, from its first timeline to its end; never 0 once that is durable
 using ChunkId = std::uint32_t;
 using Slot = std::uint32_t;
@@ -30,6 +32,7 @@ inline constexpr Step kMaxSteps = 1'000'000'000'000;  // of a job
 
 inline constexpr std::uint32_t kMaxSlots = 4096;
 inline constexpr std::uint32_t kMaxSessions = 1024;  // a lead or lane refuses further ones
+inline constexpr std::uint32_t kMaxOffers = 64;      // of a session that a lane remembers
 inline constexpr std::uint32_t kMaxPlanned = 8192;   // updates in a plan
 inline constexpr std::uint32_t kMaxGrants = 256;     // that a session holds at a time
 inline constexpr std::uint32_t kMaxCoveredRanges = 4096;

@@ -52,8 +52,9 @@ struct Finish {
   bool operator==(const Finish&) const = default;
 };
 
-using Message = std::variant<LaneHello, Pull, Push, LaneWelcome, Receipt, Weights, Gone, Stale, Refused, WorkerHello,
-                             Heartbeat, EvaluationResult, Goodbye, WorkerWelcome, Assign, ShardHello, LaneReport,
-                             Confirm, Plan, Finish, StatusRequest, Control, Status>;
+using Message =
+    std::variant<LaneHello, Pull, Push, LaneWelcome, Receipt, Weights, Gone, Stale, Refused, WorkerHello, Heartbeat,
+                 EvaluationResult, Goodbye, WorkerWelcome, Assign, ShardHello, LaneReport, Confirm, Plan, Finish,
+                 StatusRequest, Control, Status, Offers, CallVoid, BytesReturned, Call, BytesAhead, ReturnAsked>;
 
 }  // namespace ballast

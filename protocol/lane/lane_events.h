@@ -21,12 +21,20 @@ struct FromWorker {
   const Message* message = nullptr;  // never null; valid during the call
   PayloadId payload = kNoPayload;    // of a Push: the lane takes it over
   std::uint64_t payload_bytes = 0;
+  ConnectionId connection = 0;  // over which it came: messages of one keep their order
+  PayerId payer = 0;            // whose word the session's standing is: the key's, or without keys the address's
+};
+// Nothing more comes over the connection: it has ended, and all that came over it was handled.
+struct ConnectionEnded {
+  SessionId session = 0;
+  ConnectionId connection = 0;
 };
 struct FromLead {
   const Message* message = nullptr;
 };
 struct Tick {
   Micros now = 0;
+  Micros read_up_at = 0;  // when nothing was left to be read of what workers had sent; 0: not yet
 };
 // What an earlier event left to do has its turn: said again and again while has_more(), between other events.
 struct GoOn {};
@@ -110,7 +118,7 @@ struct StatisticsRead {
 struct Depart {};
 using Event = std::variant<FromWorker, FromLead, Tick, GoOn, Begun, Measured, SnapshotDurable, SnapshotFailed,
                            FinishRecorded, Trouble, StorageFailed, RepliesReleased, StatisticsRead, Committed,
-                           JournalSynced, Resumed, Copying, Depart, BaseMissing, CopiesFound>;
+                           JournalSynced, Resumed, Copying, Depart, BaseMissing, CopiesFound, ConnectionEnded>;
 
 // ---- actions, to be carried out in order
 
@@ -127,6 +135,11 @@ struct SendWeights {
 };
 struct SendToLead {
   Message message;
+};
+// End this connection of the session's, which may begin another one; then say ConnectionEnded.
+struct DropConnection {
+  SessionId session = 0;
+  ConnectionId connection = 0;
 };
 struct Sum {
   Join join;
@@ -220,7 +233,7 @@ struct Leave {
   bool whole = false;  // the whole server, whatever its other lanes wait for
   std::string lost;    // it was out of patience: what that costs; empty: nothing
 };
-using Action = std::variant<SendToWorker, SendWeights, SendToLead, Sum, Drop, Measure, Apply, Append, SyncJournal,
+using Action = std::variant<SendToWorker, SendWeights, SendToLead, DropConnection, Sum, Drop, Measure, Apply, Append, SyncJournal,
                             Begin, Resume, TakeSnapshot, SealSnapshot, Retain, Copy, RecordFinish, Stop, Leave>;
 using Actions = std::vector<Action>;
 

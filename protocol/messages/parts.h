@@ -9,6 +9,15 @@
 
 namespace ballast {
 
+// What a contribution is of. The order is that in which contributions are wanted: older steps first, then the earliest
+// layers' chunks, those with the smallest ids, which the next forward pass needs first.
+struct Work {
+  Step step = 0;
+  ChunkId chunk = 0;
+  Node node;
+  auto operator<=>(const Work&) const = default;
+};
+
 // Where a worker's last finished step went; microseconds. Travels with every contribution and heartbeat. No moment
 // counts twice, but for a push that goes on while the next step is computed.
 struct PhaseTimes {

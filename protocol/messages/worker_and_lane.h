@@ -16,6 +16,7 @@ struct LaneHello {
   std::string name;  // of the worker, for metrics
   std::string spec_digest;
   std::string layout_digest;
+  bool takes_calls = false;  // it sends contributions when they are called; else within a credit
   bool operator==(const LaneHello&) const = default;
 };
 
@@ -46,8 +47,30 @@ struct Push {
   bool want_next = false;  // also pulls version step + 1 of this chunk
   Slot fault = kNoSlot;    // the first slot below `node` whose gradient of this chunk is not finite
   PhaseTimes phases;
-  ItemPush items = {};  // in rounds empty
+  ItemPush items = {};      // in rounds empty
+  std::uint64_t call = 0;   // that it answers; 0: it spends bytes given ahead
   bool operator==(const Push&) const = default;
+};
+
+// What is computed and not called yet, the lowest kMaxOffers of it, ascending. Takes the place of what was offered
+// before over this connection.
+struct Offers {
+  Timeline timeline = 0;
+  std::vector<Work> works;
+  bool operator==(const Offers&) const = default;
+};
+
+// The call's work is not here any more, or was sent before.
+struct CallVoid {
+  std::uint64_t number = 0;
+  bool operator==(const CallVoid&) const = default;
+};
+
+// Of those given ahead so many bytes, which are not spent and will not be.
+struct BytesReturned {
+  std::uint64_t number = 0;  // of the ReturnAsked that it answers; 0: unasked
+  std::uint64_t bytes = 0;
+  bool operator==(const BytesReturned&) const = default;
 };
 
 // ---- lane to worker
@@ -55,8 +78,29 @@ struct Push {
 struct LaneWelcome {
   Timeline timeline = 0;
   Incarnation incarnation = 0;
-  std::uint64_t credit_bytes = 0;  // payload bytes the worker may have sent without a receipt
+  // Payload bytes that the worker may have sent without a receipt, if it takes no calls; else 0.
+  std::uint64_t credit_bytes = 0;
   bool operator==(const LaneWelcome&) const = default;
+};
+
+// The lane has room for this contribution, and takes it once. Numbers increase over a session's life at the lane; one
+// that is said again is the same call.
+struct Call {
+  std::uint64_t number = 0;  // never 0
+  Work work;
+  bool operator==(const Call&) const = default;
+};
+
+// The lane has room for so many more bytes of contributions, whichever they are.
+struct BytesAhead {
+  std::uint64_t bytes = 0;
+  bool operator==(const BytesAhead&) const = default;
+};
+
+// What is not spent of the bytes given ahead is wanted back.
+struct ReturnAsked {
+  std::uint64_t number = 0;  // never 0
+  bool operator==(const ReturnAsked&) const = default;
 };
 
 enum class ReceiptOutcome : std::uint8_t {
@@ -65,6 +109,8 @@ enum class ReceiptOutcome : std::uint8_t {
   // Computed from weights that are older than the job's bound allows, or that the chunk's shard has lost: refused for
   // good. The work is still to be done, from other weights.
   expired,
+  // The lane cannot take it yet: it is to be offered again.
+  not_yet,
 };
 
 // The work of (timeline, step, chunk, node) need not be repeated while the shard lives, unless it has expired.

@@ -90,6 +90,10 @@ struct Unreachable {
   std::uint32_t lane = 0;
   std::string why;
 };
+// The connection to a lane has ended, and another one begins: what was sent and has no receipt may have been lost.
+struct ConnectionOver {
+  std::uint32_t lane = 0;
+};
 // The sum over `node` of a chunk's gradient is final.
 struct GradientReady {
   Step step = 0;
@@ -112,8 +116,8 @@ struct Computed {
 struct Evaluated {
   EvaluationResult result;
 };
-using Event = std::variant<FromLead, FromLane, Tick, Prepared, Failed, Drain, Unreachable, GradientReady, SlotBegun,
-                           Computed, Evaluated>;
+using Event = std::variant<FromLead, FromLane, Tick, Prepared, Failed, Drain, Unreachable, ConnectionOver,
+                           GradientReady, SlotBegun, Computed, Evaluated>;
 
 // ---- actions, to be carried out in order
 

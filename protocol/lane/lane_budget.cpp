@@ -1,0 +1,23 @@
+#include "protocol/lane/lane_budget.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace ballast {
+
+std::uint64_t reserve_of(Slot slots, const std::vector<LaneChunk>& chunks, bool needs_whole_gradient,
+                         bool is_of_items) {
+  std::uint64_t largest = 0;
+  std::uint64_t all = 0;
+  for (const auto& chunk : chunks) {
+    largest = std::max(largest, chunk.bytes);
+    all += chunk.bytes;
+  }
+  if (is_of_items) {
+    return largest;
+  }
+  const auto levels = static_cast<std::uint64_t>(std::bit_width(slots) - 1);
+  return levels * largest + (needs_whole_gradient ? all : largest);
+}
+
+}  // namespace ballast
