@@ -76,6 +76,13 @@ Callers::Refusals Callers::refusals() {
   return std::exchange(refusals_, {});
 }
 
+std::vector<Callers::Change> Callers::changes() {
+  while (const auto event = monitor_.next()) {
+    take(*event);
+  }
+  return std::exchange(changes_, {});
+}
+
 std::optional<int> Callers::listening() {
   while (const auto event = listening_ ? std::nullopt : monitor_.next()) {
     take(*event);
@@ -87,6 +94,9 @@ std::optional<int> Callers::listening() {
 // address may be that of another which ends at the same instant.
 void Callers::take(const SocketEvent& event) {
   const auto descriptor = static_cast<int>(event.value);
+  if (tells_changes_ && (event.number == ZMQ_EVENT_ACCEPTED || event.number == ZMQ_EVENT_DISCONNECTED)) {
+    changes_.push_back({descriptor, event.number == ZMQ_EVENT_ACCEPTED});
+  }
   if (event.number == ZMQ_EVENT_LISTENING) {
     listening_ = descriptor;
   } else if (event.number == ZMQ_EVENT_ACCEPTED) {

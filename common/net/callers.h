@@ -38,8 +38,9 @@ class Callers {
     std::string from;  // an address as HOST:PORT, "this machine" over ipc; empty: it is not known
   };
 
-  // Of a socket that is not bound yet and outlives this.
-  Callers(zmq::context_t& context, zmq::socket_t& socket) : monitor_(context, socket, kEvents) {}
+  // Of a socket that is not bound yet and outlives this. `tells_changes`: somebody takes changes().
+  Callers(zmq::context_t& context, zmq::socket_t& socket, bool tells_changes = false)
+      : monitor_(context, socket, kEvents), tells_changes_(tells_changes) {}
 
   // Those since the last call; at most kMostRefusals are told one by one, all are counted in `more`. Takes all that
   // ZeroMQ has to tell.
@@ -49,6 +50,14 @@ class Callers {
   };
   static constexpr std::size_t kMostRefusals = 16;
   Refusals refusals();
+
+  // Connections that have begun or are over, since the last call and in order. Takes all that ZeroMQ has to tell. To be
+  // called as often as refusals().
+  struct Change {
+    int descriptor = -1;
+    bool begun = false;
+  };
+  std::vector<Change> changes();
 
   // By which descriptor the socket listens, if that was told.
   std::optional<int> listening();
@@ -68,6 +77,8 @@ class Callers {
   // The newest refusal, whose connection is told of next.
   std::optional<RefusedHandshake> refused_;
   Refusals refusals_;
+  const bool tells_changes_;
+  std::vector<Change> changes_;
 };
 
 }  // namespace ballast

@@ -38,7 +38,7 @@ std::string Router::bind(const std::string& address) {
   if (const auto why = why_ipc_not_bindable(address); !why.empty()) {
     throw std::runtime_error("cannot bind " + address + ": " + why);
   }
-  callers_ = std::make_unique<Callers>(context(), raw());
+  callers_ = std::make_unique<Callers>(context(), raw(), options().tells_connections);
   try {
     raw().set(zmq::sockopt::ipv6, address.find('[') != std::string::npos);
     raw().bind(address);

@@ -64,6 +64,13 @@ std::string_view Frame::key() const {
   return key == nullptr ? std::string_view() : std::string_view(key);
 }
 
+std::string_view Frame::host() const {
+  const auto* const host = zmq_msg_gets(message_.handle(), "Peer-Address");
+  return host == nullptr ? std::string_view() : std::string_view(host);
+}
+
+int Frame::descriptor() const { return zmq_msg_get(message_.handle(), ZMQ_SRCFD); }
+
 zmq::context_t make_context() {
   zmq::context_t context;
   context.set(zmq::ctxopt::max_sockets, kMaxSockets);
@@ -140,12 +147,21 @@ bool Socket::send(std::string_view peer, zmq::message_t& header, const Borrowed*
 bool Socket::send_frames(std::string_view peer, zmq::message_t& header, zmq::message_t* payload) {
   if (is_router_) {
     zmq::message_t id(peer.data(), peer.size());
-    if (!send_frame(socket_, id, true)) {
+    if (!send_first(id, true)) {
       return false;
     }
+    return send_frame(socket_, header, payload != nullptr) &&
+           (payload == nullptr || send_frame(socket_, *payload, false));
   }
-  return send_frame(socket_, header, payload != nullptr) &&
-         (payload == nullptr || send_frame(socket_, *payload, false));
+  return send_first(header, payload != nullptr) && (payload == nullptr || send_frame(socket_, *payload, false));
+}
+
+bool Socket::send_first(zmq::message_t& frame, bool more) {
+  if (send_frame(socket_, frame, more)) {
+    return true;
+  }
+  is_unreachable_ = zmq_errno() == EHOSTUNREACH;
+  return false;
 }
 
 std::optional<Received> Socket::receive() {

@@ -48,6 +48,10 @@ class Frame {
   [[nodiscard]] std::size_t size() const { return message_.size(); }
   // The public key of whoever sent it, as long as the frame is there; empty where there are no keys.
   [[nodiscard]] std::string_view key() const;
+  // The host that it came from, without a port; over ipc the sender's process and user.
+  [[nodiscard]] std::string_view host() const;
+  // Of the connection that it came over, which may have ended since: another one may have it now. -1: not known.
+  [[nodiscard]] int descriptor() const;
 
  private:
   // What reads properties takes no message that is const.
@@ -91,7 +95,8 @@ struct SocketOptions {
   // peer itself keeps what it has to say. More than a worker's credit has in chunks of the largest size: it bounds
   // those who send small messages without end. Not for less: a connection whose messages nobody takes for 10 s is cut.
   int unread = 256;
-  std::int64_t frame_bytes = 0;  // of one frame at most; 0: the limit of the socket's kind, above
+  bool tells_connections = false;  // of a Router: somebody takes its callers' changes
+  std::int64_t frame_bytes = 0;    // of one frame at most; 0: the limit of the socket's kind, above
 };
 
 class Socket {
@@ -101,9 +106,13 @@ class Socket {
   bool send(std::string_view peer, std::span<const std::byte> header, const Borrowed& payload);
   // The same with a header frame of the caller's making; without a payload if that is null. True: both are taken.
   bool send(std::string_view peer, zmq::message_t& header, const Borrowed* payload = nullptr);
+  // Whether the last message that was not taken has nobody to go to, any more or yet; else the peer takes no more now.
+  [[nodiscard]] bool is_unreachable() const { return is_unreachable_; }
   // The next message, if one is there. Of one with too many parts none is kept, and kPartsAtOnce are read by each call:
   // the first one tells of it, and no other message is there before the last of them.
   std::optional<Received> receive();
+  // Whether no message is there because the rest of one with too many parts is still to be read.
+  [[nodiscard]] bool is_skipping() const { return is_skipping_; }
 
   // Unsent messages linger; borrowed bytes may still be in use until the context has been closed.
   void close() { socket_.close(); }
@@ -121,6 +130,7 @@ class Socket {
  private:
   zmq::socket_t make();
   bool send_frames(std::string_view peer, zmq::message_t& header, zmq::message_t* payload);
+  bool send_first(zmq::message_t& frame, bool more);
   bool skip();
 
   zmq::context_t& context_;
@@ -129,6 +139,7 @@ class Socket {
   zmq::socket_t socket_;
   bool is_router_;
   bool is_skipping_ = false;  // the rest of a message with too many parts
+  bool is_unreachable_ = false;
 };
 
 // Waits on sockets and file descriptors.
