@@ -7,14 +7,11 @@ namespace ballast {
 
 namespace {
 
-// What is asked for by name has this long, and longer by its size: as long as it would take over the slowest link that
-// is of use.
-constexpr Micros kOverdue = 2'000'000;
-constexpr std::uint64_t kSlowestBytesPerMilli = 64;
-
-Micros time_for(std::uint64_t bytes) { return kOverdue + bytes / kSlowestBytesPerMilli * 1'000; }
+constexpr std::uint64_t kSlowestBytesPerMilli = 64;  // of a link that is of use
 
 }  // namespace
+
+Micros CallAccounts::time_for(std::uint64_t bytes) const { return overdue_ + bytes / kSlowestBytesPerMilli * 1'000; }
 
 // ---- what is asked for
 

@@ -32,6 +32,9 @@ class CallAccounts {
  public:
   using Connection = std::pair<SessionId, ConnectionId>;
 
+  // `overdue`: how long what is asked for by name may take, and longer by its size.
+  explicit CallAccounts(Micros overdue) : overdue_(overdue) {}
+
   // ---- what is asked for
   void call(Connection connection, std::uint64_t number, const OpenCall& call, Micros now);
   void give_ahead(Connection connection, std::uint64_t bytes);
@@ -65,7 +68,7 @@ class CallAccounts {
   // All of it.
   template <typename = void>
   [[nodiscard]] auto state() const {
-    return listed::all(listed::parts(accounts_), listed::fixed(due_, returnable_, called_, ahead_));
+    return listed::all(listed::plain(overdue_), listed::parts(accounts_), listed::fixed(due_, returnable_, called_, ahead_));
   }
 
  private:
@@ -90,6 +93,9 @@ class CallAccounts {
   void keep_returnable(const Connection& connection, const Account& account);
   void forget_if_empty(Accounts::iterator account);
 
+  [[nodiscard]] Micros time_for(std::uint64_t bytes) const;
+
+  Micros overdue_;
   Accounts accounts_;
   // These follow from the accounts.
   std::set<std::pair<Micros, Connection>> due_;

@@ -154,6 +154,11 @@ void CallBook::fails(PayerId payer) {
 
 CallBook::Payment CallBook::pays(SessionId session, ConnectionId connection, const Push& push, std::uint64_t bytes) {
   const Connection over{session, connection};
+  const Work work{push.step, push.chunk, push.node};
+  if (const auto found = sessions_.find(session); found != sessions_.end()) {  // it is here
+    take(index_of(found->second.payer), session, {work});
+    found->second.offers.erase(work);
+  }
   if (credits_.contains(session) && push.call == 0) {
     return Payment::paid;
   }
@@ -169,7 +174,7 @@ CallBook::Payment CallBook::pays(SessionId session, ConnectionId connection, con
     return Payment::unasked;
   }
   settled(over, push.call, *call, true);
-  if (call->work != Work{push.step, push.chunk, push.node} || call->bytes != bytes) {
+  if (call->work != work || call->bytes != bytes) {
     return Payment::unasked;
   }
   if (payers_.pays(call->payer)) {

@@ -47,9 +47,10 @@ class CallBook {
     std::uint64_t memory = 0;
     std::uint64_t reserve = 0;  // of it, for the spine
     std::uint64_t largest = 0;  // chunk
+    Micros overdue = 0;         // what is called for longer, and longer by its size, is taken back
     bool operator==(const Limits&) const = default;
   };
-  explicit CallBook(const Limits& limits) : limits_(limits) {}
+  explicit CallBook(const Limits& limits) : limits_(limits), accounts_(limits.overdue) {}
 
   // ---- sessions
   // It said hello, and takes calls; `is_new`: it was not known, and so knows of nothing that was asked of it before.

@@ -28,7 +28,7 @@ CallBook::Limits call_limits(const LaneConfig& config) {
   }
   const auto reserve =
       reserve_of(config.slots, config.chunks, config.needs_whole_gradient, config.items.has_value());
-  return {std::max(config.memory_bytes, reserve), reserve, largest};
+  return {std::max(config.memory_bytes, reserve), reserve, largest, config.call_overdue};
 }
 
 bool owns_statistics(const LaneConfig& config) {
