@@ -207,9 +207,7 @@ void CallBook::no_longer_called(const Connection& connection) {
     return;
   }
   for (const auto& [number, call] : accounts_.calls(connection)) {
-    if (const auto found = called_.find(call.work); found != called_.end() && --found->second == 0) {
-      called_.erase(found);
-    }
+    take(called_, connection.first, {call.work});
   }
 }
 
@@ -220,8 +218,8 @@ void CallBook::settled(const Connection& connection, std::uint64_t number, const
   const auto session = sessions_.find(connection.first);
   const bool stands = session != sessions_.end() && session->second.connection == connection.second &&
                       !session->second.is_dropped && is_answered;
-  if (const auto found = called_.find(call.work); stands && found != called_.end() && --found->second == 0) {
-    called_.erase(found);
+  if (stands) {
+    take(called_, connection.first, {call.work});
   }
   if (spine_ && spine_->connection == connection && spine_->number == number) {
     spine_->is_settled = true;
@@ -331,6 +329,33 @@ void CallBook::call_spine(Timeline timeline, const LaneApplier& applier, const F
   spine_ = Spine{connection, number, accounts_.calls(connection).at(number), false};
 }
 
+template <typename Look>
+void CallBook::walk_to(const OldestWanted& wanted, Slot slots, Look&& look) {
+  for (Node node{0, slots}; !look(Work{wanted.step, wanted.chunk, node}) && node.size() > 1;) {
+    const auto split = tree::split(node);
+    node = wanted.slot < split ? Node{node.begin, split} : Node{split, node.end};
+  }
+}
+
+std::vector<SessionId> CallBook::bringers(const OldestWanted& wanted, Slot slots, std::size_t most) const {
+  std::vector<SessionId> bringers;
+  const auto take_from = [&](const Index& index, const Work& work) {
+    const auto found = index.find(work);
+    for (const auto session : found == index.end() ? std::set<SessionId>{} : found->second) {
+      if (bringers.size() < most && payers_.is_good(sessions_.at(session).payer)) {
+        bringers.push_back(session);
+      }
+    }
+  };
+  walk_to(wanted, slots, [&](const Work& work) {
+    take_from(good_, work);
+    take_from(called_, work);
+    return false;
+  });
+  std::ranges::sort(bringers);
+  return bringers;
+}
+
 // Of whom the spine is called: of those in good standing, else of whoever failed longest ago.
 std::optional<CallBook::Candidate> CallBook::oldest_offer(const LaneApplier& applier, const FactorPlan& plan) const {
   const auto wanted = applier.oldest_wanted();
@@ -364,18 +389,14 @@ std::optional<CallBook::Candidate> CallBook::oldest_offer(const LaneApplier& app
     if (!wanted) {
       return std::nullopt;
     }
-    for (Node node{0, applier.slots()}; !node.empty();) {
-      const auto offer = index->find({wanted->step, wanted->chunk, node});
-      if (offer != index->end()) {
-        if (const auto found = look(*offer, is_good)) {
-          return found;
-        }
-      }
-      if (node.size() == 1) {
-        break;
-      }
-      const auto split = tree::split(node);
-      node = wanted->slot < split ? Node{node.begin, split} : Node{split, node.end};
+    std::optional<Candidate> found;
+    walk_to(*wanted, applier.slots(), [&](const Work& work) {
+      const auto offer = index->find(work);
+      found = offer == index->end() ? std::nullopt : look(*offer, is_good);
+      return found.has_value();
+    });
+    if (found) {
+      return found;
     }
   }
   return last_resort;
@@ -452,7 +473,7 @@ std::uint64_t CallBook::call(Timeline timeline, SessionId session, const Work& w
   state.offers.erase(work);
   const auto number = next_number_++;
   accounts_.call({session, state.connection}, number, {timeline, work, bytes, state.payer}, now_);
-  ++called_[work];
+  called_[work].insert(session);
   ++owing_[state.payer];
   ++counters_.calls;
   actions.emplace_back(lane::SendToWorker{session, Call{number, work}});

@@ -89,6 +89,8 @@ class CallBook {
   lane::Actions take_back(Micros read_up_at);
   lane::Actions turn(Timeline timeline, const LaneApplier& applier, const FactorPlan& plan);
 
+  // Sessions in good standing that offer a node with this slot, or are called for one; at most so many.
+  [[nodiscard]] std::vector<SessionId> bringers(const OldestWanted& wanted, Slot slots, std::size_t most) const;
   [[nodiscard]] std::uint64_t in_use(const LaneApplier& applier) const;
   [[nodiscard]] const CallCounters& counters() const { return counters_; }
 
@@ -128,6 +130,9 @@ class CallBook {
   };
 
   [[nodiscard]] Index& index_of(PayerId payer) { return payers_.is_good(payer) ? good_ : others_; }
+  // The nodes that hold the slot, the widest first, until `look` is content.
+  template <typename Look>
+  static void walk_to(const OldestWanted& wanted, Slot slots, Look&& look);
   static void put(Index& index, SessionId session, const std::set<Work>& works);
   static void take(Index& index, SessionId session, const std::set<Work>& works);
   void clear_offers(SessionId id, Session& session);
@@ -160,7 +165,7 @@ class CallBook {
   // These follow from the sessions and the accounts.
   Index good_;    // of sessions in good standing
   Index others_;  // of all others
-  std::map<Work, std::uint32_t> called_;  // how often, over connections that stand, and not settled
+  Index called_;  // of whom, over connections that stand, and not settled
   std::map<PayerId, std::set<SessionId>> payers_sessions_;
   std::map<PayerId, std::uint32_t> owing_;  // calls not settled
 

@@ -389,6 +389,10 @@ LaneReport Lane::state_report() const {
   report.planned = plan_.end();
   report.plan = plan_.number();
   applier_.tell(report);
+  if (const auto wanted = applier_.oldest_wanted()) {
+    report.rounds.wanted = wanted->slot;
+    report.rounds.offered_by = calls_.bringers(*wanted, config_.slots, kMaxReachedBy);
+  }
   snapshots_.tell(report);
   report.copy = copy_;
   report.trouble = snapshots_.trouble().empty() ? trouble_ : snapshots_.trouble();
