@@ -253,7 +253,7 @@ std::optional<ServedChunk> RoundApplier::served(ChunkId id) const {
   return chunk == nullptr ? std::nullopt : std::optional(served(*chunk));
 }
 
-WantedVersion RoundApplier::wanted(const Push& push) const { return {push.step + 1, 0}; }
+WantedVersion RoundApplier::wanted(const Push& push) const { return {push.step + 1, kNoLeadNumber}; }
 
 // The version before the newest is there as well, if it is of this timeline.
 ServedChunk RoundApplier::served(const Chunk& chunk) const {
