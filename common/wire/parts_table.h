@@ -269,7 +269,9 @@ template <>
 struct Described<RoundReport> : Plain<RoundReport, schema::RoundReport> {
   static constexpr std::tuple fields{BALLAST_FIELD(missing, List{kMaxMissingWords, Bits{}}),
                                      BALLAST_FIELD(reached, kSteps),
-                                     since(14, BALLAST_FIELD(reached_by, List{kMaxReachedBy, NotZero{}}))};
+                                     since(14, BALLAST_FIELD(reached_by, List{kMaxReachedBy, NotZero{}})),
+                                     since(14, BALLAST_FIELD(wanted, SlotOrNone{})),
+                                     since(14, BALLAST_FIELD(offered_by, List{kMaxReachedBy, NotZero{}}))};
 };
 
 template <>

@@ -68,7 +68,8 @@ class CallAccounts {
   // All of it.
   template <typename = void>
   [[nodiscard]] auto state() const {
-    return listed::all(listed::plain(overdue_), listed::parts(accounts_), listed::fixed(due_, returnable_, called_, ahead_));
+    return listed::all(listed::plain(overdue_), listed::parts(accounts_),
+                       listed::fixed(due_, returnable_, called_, ahead_));
   }
 
  private:

@@ -240,8 +240,8 @@ void CallBook::served(SessionId session) {
 Actions CallBook::applied(Timeline timeline, Step step, ChunkId chunk) {
   Actions actions;
   for (auto* index : {&good_, &others_}) {
-    for (auto at = index->lower_bound({step, chunk, {}}); at != index->end() && at->first.step == step &&
-                                                          at->first.chunk == chunk;) {
+    for (auto at = index->lower_bound({step, chunk, {}});
+         at != index->end() && at->first.step == step && at->first.chunk == chunk;) {
       const auto [work, sessions] = *at;
       ++at;
       for (const auto session : sessions) {
@@ -256,8 +256,8 @@ void CallBook::receipt(Timeline timeline, SessionId session, const Work& work, A
   auto& state = sessions_.at(session);
   take(index_of(state.payer), session, {work});
   state.offers.erase(work);
-  actions.emplace_back(lane::SendToWorker{
-      session, Receipt{timeline, work.step, work.chunk, work.node, ReceiptOutcome::duplicate}});
+  actions.emplace_back(
+      lane::SendToWorker{session, Receipt{timeline, work.step, work.chunk, work.node, ReceiptOutcome::duplicate}});
 }
 
 // ---- room

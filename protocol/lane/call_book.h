@@ -32,9 +32,10 @@ struct CallCounters {
 
 // A payload travels only against a call. What is in use, the bytes held and those asked for and not settled, never
 // exceeds the memory, whoever sends what in whatever order, and each step can end from every state: for the *spine* has
-// its own room, the reserve. Of rounds the spine is of the lowest open chunk what lies before its first missing slot, and
-// one call for a node that contains this slot; of items the oldest that is offered. That call is made whenever it can
-// be. Everything else is called, or given room for ahead, while what is in use outside the spine leaves the reserve.
+// its own room, the reserve. Of rounds the spine is of the lowest open chunk what lies before its first missing slot,
+// and one call for a node that contains this slot; of items the oldest that is offered. That call is made whenever it
+// can be. Everything else is called, or given room for ahead, while what is in use outside the spine leaves the
+// reserve.
 //
 // A turn costs by the logarithm of what is offered, and by what it calls; it looks at kMostLookedAt offers at most.
 // Explored in a model of every order of events: docs/protocol.md. Pure and copyable. Not thread-safe.
@@ -109,15 +110,14 @@ class CallBook {
   struct Session {
     ConnectionId connection = 0;  // the newest; 0: none yet
     PayerId payer = 0;
-    bool is_dropped = false;  // that connection
-    bool is_served = false;   // it has been sent weights since it is known
+    bool is_dropped = false;   // that connection
+    bool is_served = false;    // it has been sent weights since it is known
     bool wants_ahead = false;  // it is in wants_ahead_
-    std::set<Work> offers;    // not called
+    std::set<Work> offers;     // not called
 
     template <typename = void>
     [[nodiscard]] auto state() const {
-      return listed::all(listed::names(connection, payer),
-                         listed::plain(is_dropped, is_served, wants_ahead, offers));
+      return listed::all(listed::names(connection, payer), listed::plain(is_dropped, is_served, wants_ahead, offers));
     }
   };
   // The call that may be made whatever else is in use.

@@ -26,8 +26,7 @@ CallBook::Limits call_limits(const LaneConfig& config) {
   for (const auto& chunk : config.chunks) {
     largest = std::max(largest, chunk.bytes);
   }
-  const auto reserve =
-      reserve_of(config.slots, config.chunks, config.needs_whole_gradient, config.items.has_value());
+  const auto reserve = reserve_of(config.slots, config.chunks, config.needs_whole_gradient, config.items.has_value());
   return {std::max(config.memory_bytes, reserve), reserve, largest, config.call_overdue};
 }
 
@@ -83,13 +82,16 @@ void Lane::on(const FromWorker& event) {
   } else if (!sessions_.heard(event.session, lead_.now())) {
     refuse(event.session, {RefusalCode::unknown_session, "this session has not said hello to the lane"});
   } else if (!was_asked) {
-    refuse(event.session, {RefusalCode::out_of_range, "this was not asked for: a contribution is sent when it is called, or within bytes given ahead, and no more of these is returned than there was"});
+    refuse(event.session, {RefusalCode::out_of_range,
+                           "this was not asked for: a contribution is sent when it is called, or within bytes given "
+                           "ahead, and no more of these is returned than there was"});
     emit(DropConnection{event.session, event.connection});
   } else if (push != nullptr) {
     return on_push(event, *push);
   } else if (const auto* offers = std::get_if<Offers>(event.message)) {
     on_offers(event, *offers);
-  } else if (std::holds_alternative<CallVoid>(*event.message) || std::holds_alternative<BytesReturned>(*event.message)) {
+  } else if (std::holds_alternative<CallVoid>(*event.message) ||
+             std::holds_alternative<BytesReturned>(*event.message)) {
     // Taken note of.
   } else if (const auto* pull = std::get_if<Pull>(event.message)) {
     return on_pull(event.session, *pull);
@@ -110,13 +112,13 @@ void Lane::on_hello(const FromWorker& event, const LaneHello& hello) {
                                                         "; start the worker with the lead's address of its own job"});
   }
   const bool is_new = !sessions_.contains(session);
-  const auto forgotten = sessions_.hello(session, lead_.now());
-  if (!sessions_.contains(session)) {
+  const auto greeting = sessions_.hello(session, lead_.now());
+  if (!greeting) {
     return refuse(
         session, {RefusalCode::too_many, "the lane has " + std::to_string(config_.max_sessions) + " sessions already"});
   }
-  if (forgotten) {
-    calls_.forget(*forgotten);
+  if (greeting.forgotten) {
+    calls_.forget(*greeting.forgotten);
   }
   std::uint64_t credit = 0;
   if (hello.takes_calls) {
@@ -301,8 +303,8 @@ std::optional<Refused> Lane::check_push(const Push& push, std::uint64_t payload_
 void Lane::on_push(const FromWorker& event, const Push& push) {
   // Of a timeline that is still to come here: it was sent within bytes given ahead.
   if ((!era_.serving || push.timeline > era_.timeline) && calls_.takes_calls(event.session)) {
-    emit(SendToWorker{event.session,
-                      Receipt{push.timeline, push.step, push.chunk, push.node, ReceiptOutcome::not_yet}});
+    emit(
+        SendToWorker{event.session, Receipt{push.timeline, push.step, push.chunk, push.node, ReceiptOutcome::not_yet}});
     emit(Drop{event.payload});
     return;
   }

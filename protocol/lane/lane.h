@@ -64,7 +64,8 @@ class Lane {
   // All of it.
   template <typename = void>
   [[nodiscard]] auto state() const {
-    return listed::all(listed::fixed(config_), listed::parts(sessions_, applier_, calls_, plan_, statistics_, snapshots_),
+    return listed::all(listed::fixed(config_),
+                       listed::parts(sessions_, applier_, calls_, plan_, statistics_, snapshots_),
                        listed::plain(copies_, copy_), listed::parts(reach_, lead_, era_, ending_, departure_, told_),
                        listed::plain(trouble_), listed::accounts(counters_), listed::fixed(actions_));
   }

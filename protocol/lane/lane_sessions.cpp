@@ -4,18 +4,18 @@
 
 namespace ballast {
 
-std::optional<SessionId> LaneSessions::hello(SessionId session, Micros now) {
-  const auto room = sessions_.contains(session) ? Room{} : make_room(now);
-  if (room.is_there) {
+LaneSessions::Greeting LaneSessions::hello(SessionId session, Micros now) {
+  const auto greeting = sessions_.contains(session) ? Greeting{} : make_room(now);
+  if (greeting) {
     sessions_[session].seen = now;
   }
-  return room.forgotten;
+  return greeting;
 }
 
 // Those to which something is on its way keep their places: they live, or will be found dead. A stranger that says
 // hello costs nothing, so who has said nothing else gives way first. One that is honest says hello again when it is not
 // known.
-LaneSessions::Room LaneSessions::make_room(Micros now) {
+LaneSessions::Greeting LaneSessions::make_room(Micros now) {
   if (sessions_.size() < limits_.sessions) {
     return {};
   }

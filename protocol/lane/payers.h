@@ -11,9 +11,8 @@
 namespace ballast {
 
 // Whoever let a call go unpaid, or said that there is nothing where something is missing, is out of good standing until
-// it has paid calls: one after the first time, twice as many after each further one. Who pays well is forgiven. Standing
-// belongs to the key, for a session is made anew in no time.
-// Pure and copyable. Not thread-safe.
+// it has paid calls: one after the first time, twice as many after each further one. Who pays well is forgiven.
+// Standing belongs to the key, for a session is made anew in no time. Pure and copyable. Not thread-safe.
 class Payers {
  public:
   static constexpr std::size_t kMostKept = 4096;  // beyond that the one that failed longest ago is forgotten

@@ -84,11 +84,10 @@ class RoundApplier {
   // All of it.
   template <typename = void>
   [[nodiscard]] auto state() const {
-    return listed::all(listed::plain(slots_, steps_, event_bytes_, measures_updates_, needs_whole_gradient_),
-                       listed::parts(chunks_),
-                       listed::plain(base_, open_step_, behind_, next_decided_, waiting_chunks_),
-                       listed::accounts(held_payloads_), listed::fixed(held_bytes_, root_bytes_, lowest_),
-                       listed::accounts(counters_));
+    return listed::all(
+        listed::plain(slots_, steps_, event_bytes_, measures_updates_, needs_whole_gradient_), listed::parts(chunks_),
+        listed::plain(base_, open_step_, behind_, next_decided_, waiting_chunks_), listed::accounts(held_payloads_),
+        listed::fixed(held_bytes_, root_bytes_, lowest_), listed::accounts(counters_));
   }
 
  private:

@@ -13,7 +13,7 @@ namespace ballast {
 // Which slots can be late that somebody has computed. A lane calls the lowest work first, and what it has not called
 // waits for it: so of each lane only the slot that it wants next can be, of whoever does not offer it there.
 struct WantedSlots {
-  SlotSet of_anybody;                               // some lanes lack them, and tell nothing of what they want
+  SlotSet of_anybody;                              // some lanes lack them, and tell nothing of what they want
   std::map<Slot, std::vector<SessionId>> offered;  // by slot that some lane wants next: who offers it to all of these
 
   template <typename = void>

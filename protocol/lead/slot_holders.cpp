@@ -95,8 +95,7 @@ void SlotHolders::rewind() {
 
 // ---- the open step
 
-void SlotHolders::open_step(Step step, const SlotSet& missing, WantedSlots wanted, const Ranges& standing,
-                            Micros now) {
+void SlotHolders::open_step(Step step, const SlotSet& missing, WantedSlots wanted, const Ranges& standing, Micros now) {
   if (open_.is_observed) {
     std::ranges::for_each(holders_, [](Held& held) { held.second.suspicion.close_step(); });
   }

@@ -58,7 +58,7 @@ class LaneLink {
  private:
   bool welcome_ = false;
   Micros hello_at_ = 0;
-  Micros asked_at_ = 0;  // the first hello since it last answered; 0: none
+  Micros asked_at_ = 0;          // the first hello since it last answered; 0: none
   std::uint64_t last_call_ = 0;  // the number of
   std::string refusal_;          // of the newest hello
   std::string why_;

@@ -38,9 +38,9 @@ struct Contribution {
   }
 };
 
-// What waits, waits here and not in the transport, whose queue cannot be reordered. It is offered, the lowest first, and
-// sent once when it is called, or within bytes given ahead; again only if the connection has ended, or the lane says that
-// it cannot take it yet.
+// What waits, waits here and not in the transport, whose queue cannot be reordered. It is offered, the lowest first,
+// and sent once when it is called, or within bytes given ahead; again only if the connection has ended, or the lane
+// says that it cannot take it yet.
 //
 // A lane of version 13 calls nothing: it grants a credit. The oldest goes whatever else is on its way, for such a lane
 // may refuse the newer ones, which keep their credit, until it has the older; and what has no receipt in time is sent

@@ -28,7 +28,7 @@ struct WorkerConfig {
   Micros heartbeat_every = 100'000;
   Micros busy_heartbeat_every = 50'000;  // while it computes
   Micros drain_patience = 20'000'000;    // a worker that is to leave waits so long for receipts
-  Micros offers_every = 1'000'000;    // what waits is offered again
+  Micros offers_every = 1'000'000;       // what waits is offered again
   Micros news_apart = 10'000;         // heartbeats that tell of a slot: at least, as long as the lead asks for no more
   Micros hello_every = 200'000;       // to lead and lanes, until they answer
   Micros lane_silence = 5'000'000;    // a lane that answers no hello for so long is told of
@@ -230,8 +230,7 @@ class Worker {
     return listed::all(listed::fixed(config_), listed::plain(layout_, phase_, welcome_),
                        listed::parts(lead_, lanes_, plan_, target_, weights_, work_, slot_clock_, up_, down_),
                        listed::plain(beats_apart_, drains_), listed::ages(drains_since_, offered_at_),
-                       listed::fixed(actions_),
-                       listed::accounts(counters_), listed::ages(now_, at_));
+                       listed::fixed(actions_), listed::accounts(counters_), listed::ages(now_, at_));
   }
 
  private:

@@ -27,8 +27,7 @@ void Connections::sent(ProcessId worker, ProcessId lane, ConnectionId connection
   under_way_[lane] += bytes;
 }
 
-bool Connections::arrives(ProcessId worker, ProcessId lane, ConnectionId connection, Micros time,
-                          std::uint64_t bytes) {
+bool Connections::arrives(ProcessId worker, ProcessId lane, ConnectionId connection, Micros time, std::uint64_t bytes) {
   auto& link = links_[{worker, lane}];
   auto& way = link.ways[connection];
   --way.under_way;

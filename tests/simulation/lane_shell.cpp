@@ -37,10 +37,9 @@ LaneConfig lane_config(World& world, ProcessId id, std::uint32_t lane, Incarnati
   config.last_timeline = disk.timeline;
   config.run = life.restores ? kNamedRun : 0;
   config.address = Host::address(id);
-  config.needs_whole_gradient =
-      !life.items && (!life.norms.empty() || world.non_finite != NonFinite::halt);
-  config.memory_bytes = life.spare_bytes + reserve_of(config.slots, config.chunks, config.needs_whole_gradient,
-                                                      life.items.has_value());
+  config.needs_whole_gradient = !life.items && (!life.norms.empty() || world.non_finite != NonFinite::halt);
+  config.memory_bytes =
+      life.spare_bytes + reserve_of(config.slots, config.chunks, config.needs_whole_gradient, life.items.has_value());
   config.call_overdue = life.call_overdue;
   config.reply_window_bytes = life.reply_window_bytes;
   config.all_replies_bytes = life.all_replies_bytes;

@@ -49,8 +49,8 @@ class Network {
   const LifeSpec& life_;
   Script script_;
   std::map<std::tuple<ProcessId, ProcessId, ConnectionId>, Micros> last_arrival_;  // links keep their order
-  std::map<std::pair<ProcessId, ProcessId>, Micros> cut_until_;     // by sender and receiver
-  std::map<std::pair<ProcessId, ProcessId>, Micros> slow_links_;    // what they add, by sender and receiver
+  std::map<std::pair<ProcessId, ProcessId>, Micros> cut_until_;                    // by sender and receiver
+  std::map<std::pair<ProcessId, ProcessId>, Micros> slow_links_;  // what they add, by sender and receiver
   std::uint64_t faults_ = 0;
 };
 

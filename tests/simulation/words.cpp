@@ -56,8 +56,9 @@ std::string text(const Pull& pull) {
          " of chunks " + list(pull.chunks);
 }
 std::string text(const Push& push) {
-  return std::string("push ") + (push.call == 0 ? "" : "for call " + std::to_string(push.call) + " ") + "step " + std::to_string(push.step) + " chunk " + std::to_string(push.chunk) + " slots " +
-         words(push.node) + (push.fault != kNoSlot ? ", slot " + std::to_string(push.fault) + " not finite" : "") +
+  return std::string("push ") + (push.call == 0 ? "" : "for call " + std::to_string(push.call) + " ") + "step " +
+         std::to_string(push.step) + " chunk " + std::to_string(push.chunk) + " slots " + words(push.node) +
+         (push.fault != kNoSlot ? ", slot " + std::to_string(push.fault) + " not finite" : "") +
          (push.items.clock != kNoLeadNumber ? ", wants the newest version for clock " + words(push.items.clock)
           : push.want_next                  ? ", wants version " + std::to_string(push.step + 1)
                                             : "") +
