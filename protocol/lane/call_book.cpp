@@ -111,12 +111,9 @@ bool CallBook::offers(SessionId session, ConnectionId connection, const std::vec
   }
   auto& state = found->second;
   clear_offers(session, state);
-  const auto& calls = accounts_.calls({session, connection});
   for (const auto& work : works) {
-    // What was said before it heard of the call.
-    const bool is_under_way =
-        std::ranges::any_of(calls, [&](const auto& numbered) { return numbered.second.work == work; });
-    if (!is_under_way) {
+    const auto called = called_.find(work);
+    if (called == called_.end() || !called->second.contains(session)) {  // else it has not heard of the call yet
       state.offers.insert(work);
     }
   }
@@ -421,14 +418,18 @@ void CallBook::call_good(Timeline timeline, const LaneApplier& applier, const Fa
   for (const bool joins : {true, false}) {
     std::size_t looked = 0;
     for (auto at = good_.begin(); at != good_.end() && looked < kMostLookedAt; ++looked) {
-      const auto [work, sessions] = *at;
-      ++at;
+      const auto work = at->first;
+      const auto session = *at->second.begin();
       const auto want = applier.want(work, plan);
       if (want == Want::covered) {
-        for (const auto session : sessions) {
-          receipt(timeline, session, work, actions);
+        const auto sessions = at->second;
+        ++at;
+        for (const auto each : sessions) {
+          receipt(timeline, each, work, actions);
         }
+        continue;
       }
+      ++at;
       if (want != Want::wanted || is_called(work, applier.slots()) || (joins && !applier.joins(work))) {
         continue;
       }
@@ -437,7 +438,7 @@ void CallBook::call_good(Timeline timeline, const LaneApplier& applier, const Fa
         awaits_room_ = true;
         break;
       }
-      call(timeline, *sessions.begin(), work, bytes, actions);
+      call(timeline, session, work, bytes, actions);
     }
   }
 }
