@@ -72,6 +72,9 @@ void CallBook::forget(SessionId session) {
   clear_offers(session, state);
   leave_payer(session, state);
   served_ -= state.is_served ? 1 : 0;
+  if (state.wants_ahead) {
+    std::erase(wants_ahead_, session);
+  }
   sessions_.erase(found);
 }
 

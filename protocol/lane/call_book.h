@@ -92,6 +92,7 @@ class CallBook {
 
   // Sessions in good standing that offer a node with this slot, or are called for one; at most so many.
   [[nodiscard]] std::vector<SessionId> bringers(const OldestWanted& wanted, Slot slots, std::size_t most) const;
+  [[nodiscard]] std::uint64_t memory() const { return limits_.memory; }
   [[nodiscard]] std::uint64_t in_use(const LaneApplier& applier) const;
   [[nodiscard]] const CallCounters& counters() const { return counters_; }
 

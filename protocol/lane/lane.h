@@ -60,6 +60,7 @@ class Lane {
 
   // Bytes of contributions that it has, or has asked for and may still get; at most config.memory_bytes.
   [[nodiscard]] std::uint64_t bytes_in_use() const { return calls_.in_use(applier_); }
+  [[nodiscard]] std::uint64_t memory_bytes() const { return calls_.memory(); }
 
   // All of it.
   template <typename = void>
