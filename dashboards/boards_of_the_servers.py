@@ -41,6 +41,15 @@ def shards():
               about="Two versions of each chunk's weights, the optimizer's state, and those that replies kept."),
         lines("Held sums", NUMBER, ("sum by (instance) (ballast_shard_held_payloads{@lane})", "{{instance}}"), width=12,
               about="Partial sums held for open rounds."),
+        lines("Contributions", BYTES, ("sum by (instance) (ballast_shard_contribution_bytes{@lane})", "{{instance}}"),
+              ("sum by (instance) (ballast_shard_contribution_memory_bytes{@lane})", "{{instance}}, memory for them"), width=12,
+              about="Held, or called and still to come; never more than the memory that the job gives them."),
+        lines("Waits for room", EACH_SECOND,
+              (each_second("ballast_shard_waited_for_room_total", "@lane", "instance"), "{{instance}}"), width=6,
+              about="Turns in which an offered contribution found no room. Steps wait for it if it goes on: more memory, shards or fewer workers."),
+        lines("Calls", EACH_SECOND, (each_second("ballast_shard_calls_total", "@lane", "instance"), "{{instance}}, by name"),
+              (each_second("ballast_shard_calls_taken_back_total", "@lane", "instance"), "{{instance}}, taken back"), width=6,
+              about="Contributions called by name, and connections ended because what was called did not come."),
     ))
     return Board("ballast-shards", "Ballast: shards", "Is a shard or lane what steps wait for, and is the load even?",
                  (serving, work, memory), ("shard", "lane"))

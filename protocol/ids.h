@@ -6,13 +6,13 @@
 
 namespace ballast {
 
-using Step = std::uint64_t;         // 0-based; step t turns version t into version t + 1
-using ItemId = std::uint64_t;       // of a work item: step * slots + slot
-using Version = std::uint64_t;      // updates of a chunk: steps decided, or in item mode items applied
-using Timeline = std::uint64_t;     // one history of the job between rollbacks; 0 = none yet
-using Generation = std::uint64_t;   // increases when slots change hands
-using SessionId = std::uint64_t;    // one life of a worker; never 0
-using Incarnation = std::uint64_t;  // one life of a shard; never 0
+using Step = std::uint64_t;          // 0-based; step t turns version t into version t + 1
+using ItemId = std::uint64_t;        // of a work item: step * slots + slot
+using Version = std::uint64_t;       // updates of a chunk: steps decided, or in item mode items applied
+using Timeline = std::uint64_t;      // one history of the job between rollbacks; 0 = none yet
+using Generation = std::uint64_t;    // increases when slots change hands
+using SessionId = std::uint64_t;     // one life of a worker; never 0
+using Incarnation = std::uint64_t;   // one life of a shard; never 0
 using ConnectionId = std::uint64_t;  // of a session to a lane; later ones are greater; never 0
 using PayerId = std::uint64_t;       // who answers for sessions: a key, or without keys an address
 using RunId = std::uint64_t;  // one run of a job, from its first timeline to its end; never 0 once that is durable

@@ -135,6 +135,11 @@ void LaneMetrics::update(const Lane& lane, const LaneWeights& weights) {
   series_.open_step->set(static_cast<double>(lane.open_step()));
   series_.held_payloads->set(static_cast<double>(lane.held_payloads()));
   series_.pool_bytes->set(static_cast<double>(weights.bytes()));
+  raise(*series_.calls, counters.calls.calls);
+  raise(*series_.waited_for_room, counters.calls.waits);
+  raise(*series_.taken_back, counters.calls.taken_back);
+  series_.memory_in_use->set(static_cast<double>(lane.bytes_in_use()));
+  series_.memory->set(static_cast<double>(lane.memory_bytes()));
   series_.covered_items->set(static_cast<double>(lane.covered_items()));
   update_staleness(counters.updates.staleness);
 }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <mutex>
@@ -75,6 +76,29 @@ void read(const Histogram& histogram, prometheus::ClientMetric& metric) {
   }
   metric.histogram.sample_count = cumulative;
   metric.histogram.sample_sum = histogram.sum();
+}
+
+// Series are in the order of their labels: if the first ones are given, as they are of who goes, what has them stands
+// together and no other series is looked at.
+template <typename Series>
+void remove_matching(Series& of_metric, const std::vector<std::string_view>& names,
+                     const std::vector<Metrics::Label>& labels) {
+  const auto wanted = [&](std::string_view name) { return std::ranges::find(labels, name, &Metrics::Label::name); };
+  Metrics::Labels first;
+  for (auto name = names.begin(); name != names.end() && wanted(*name) != labels.end(); ++name) {
+    first.emplace_back(wanted(*name)->value);
+  }
+  const auto begins_so = [&first](const Metrics::Labels& values) {
+    return std::equal(first.begin(), first.end(), values.begin());
+  };
+  const auto matches = [&](const Metrics::Labels& values) {
+    return std::ranges::all_of(labels, [&](const Metrics::Label& label) {
+      return values[static_cast<std::size_t>(std::ranges::find(names, label.name) - names.begin())] == label.value;
+    });
+  };
+  for (auto one = of_metric.lower_bound(first); one != of_metric.end() && begins_so(one->first);) {
+    one = matches(one->first) ? of_metric.erase(one) : std::next(one);
+  }
 }
 
 // Whoever connects and does not end its request has a thread for so long at most: several threads, so that a scrape
@@ -178,16 +202,11 @@ void Metrics::remove(std::string_view prefix, const std::vector<Label>& labels) 
   const std::scoped_lock lock(state_->mutex);
   for (auto& [entry, of_metric] : state_->series) {
     const auto& names = entry->labels;
-    const auto place = [&names](const Label& label) {
-      return static_cast<std::size_t>(std::ranges::find(names, label.name) - names.begin());
-    };
-    if (!entry->name.starts_with(prefix) ||
-        !std::ranges::all_of(labels, [&](const Label& label) { return place(label) < names.size(); })) {
-      continue;
+    if (entry->name.starts_with(prefix) && std::ranges::all_of(labels, [&names](const Label& label) {
+          return std::ranges::find(names, label.name) != names.end();
+        })) {
+      remove_matching(of_metric, names, labels);
     }
-    std::erase_if(of_metric, [&](const auto& one) {
-      return std::ranges::all_of(labels, [&](const Label& label) { return one.first[place(label)] == label.value; });
-    });
   }
 }
 

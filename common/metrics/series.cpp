@@ -115,6 +115,11 @@ LaneSeries::LaneSeries(Metrics* metrics, std::uint32_t lane) {
   open_step = shard.gauge("open_step");
   held_payloads = shard.gauge("held_payloads");
   pool_bytes = shard.gauge("pool_bytes");
+  calls = shard.counter("calls_total");
+  waited_for_room = shard.counter("waited_for_room_total");
+  taken_back = shard.counter("calls_taken_back_total");
+  memory_in_use = shard.gauge("contribution_bytes");
+  memory = shard.gauge("contribution_memory_bytes");
   sum = shard.histogram("sum_seconds");
   apply = shard.histogram("apply_seconds");
   covered_items = shard.gauge("covered_items");

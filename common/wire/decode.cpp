@@ -148,6 +148,11 @@ std::string_view message_name(const Message& message) {
       message);
 }
 
+std::uint32_t known_since(const Message& message) {
+  return std::visit([](const auto& body) { return wire::Described<std::remove_cvref_t<decltype(body)>>::known_since; },
+                    message);
+}
+
 bool carries_payload(const Message& message) {
   return std::holds_alternative<Push>(message) || std::holds_alternative<Weights>(message);
 }

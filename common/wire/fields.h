@@ -129,6 +129,7 @@ struct Plain {
   using Struct = T;
   using Schema = Generated;
   static constexpr const char* name = Generated::Traits::name;
+  static constexpr std::uint32_t known_since = 0;  // the first version that has messages of this kind
   static constexpr std::string_view allowed{};
   static Fault fault(const T& /*value*/) { return {}; }
 };

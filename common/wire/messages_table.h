@@ -17,7 +17,7 @@ namespace ballast::wire {
 template <>
 struct Described<LaneHello> : Plain<LaneHello, schema::LaneHello> {
   static constexpr std::tuple fields{BALLAST_FIELD(name, Line{}), BALLAST_FIELD(spec_digest, Line{}),
-                                     BALLAST_FIELD(layout_digest, Line{})};
+                                     BALLAST_FIELD(layout_digest, Line{}), since(14, BALLAST_FIELD(takes_calls))};
 };
 
 template <>
@@ -35,11 +35,12 @@ struct Described<Push> : Plain<Push, schema::Push> {
   static constexpr std::tuple fields{BALLAST_FIELD(timeline, kTimelines),
                                      BALLAST_FIELD(step, kSteps),
                                      BALLAST_FIELD(chunk, kChunks),
-                                     BALLAST_FIELD(node, Work{}),
+                                     BALLAST_FIELD(node, SomeSlots{}),
                                      BALLAST_FIELD(want_next),
                                      BALLAST_FIELD(fault, SlotOrNone{}),
                                      BALLAST_FIELD(phases),
-                                     BALLAST_FIELD(items)};
+                                     BALLAST_FIELD(items),
+                                     since(14, BALLAST_FIELD(call, kCounts))};
   static constexpr std::string_view allowed = "fault a slot of the node, or 4294967295: none";
   static Fault fault(const Push& push) {
     if (push.fault == kNoSlot || push.node.contains(push.fault)) {
@@ -48,6 +49,26 @@ struct Described<Push> : Plain<Push, schema::Push> {
     return ".fault is " + std::to_string(push.fault) + "; a slot of the node " +
            bounds(push.node.begin, push.node.end) + " or " + std::to_string(kNoSlot) + " for none is allowed";
   }
+};
+
+template <>
+struct Described<Offers> : Plain<Offers, schema::Offers> {
+  static constexpr std::uint32_t known_since = 14;
+  static constexpr std::tuple fields{BALLAST_FIELD(timeline, kTimelines), BALLAST_FIELD(works, List{kMaxOffers})};
+  static constexpr std::string_view allowed = "works ascending by step, chunk and node, none of them twice";
+  static Fault fault(const Offers& offers) { return ascending(".works", offers.works); }
+};
+
+template <>
+struct Described<CallVoid> : Plain<CallVoid, schema::CallVoid> {
+  static constexpr std::uint32_t known_since = 14;
+  static constexpr std::tuple fields{BALLAST_FIELD(number, Counted{kCounts})};
+};
+
+template <>
+struct Described<BytesReturned> : Plain<BytesReturned, schema::BytesReturned> {
+  static constexpr std::uint32_t known_since = 14;
+  static constexpr std::tuple fields{BALLAST_FIELD(number, kCounts), BALLAST_FIELD(bytes, kBytes)};
 };
 
 // ---- lane to worker
@@ -61,8 +82,26 @@ struct Described<LaneWelcome> : Plain<LaneWelcome, schema::LaneWelcome> {
 template <>
 struct Described<Receipt> : Plain<Receipt, schema::Receipt> {
   static constexpr std::tuple fields{BALLAST_FIELD(timeline, kTimelines), BALLAST_FIELD(step, kSteps),
-                                     BALLAST_FIELD(chunk, kChunks), BALLAST_FIELD(node, Work{}),
-                                     BALLAST_FIELD(outcome, Known{ReceiptOutcome::expired})};
+                                     BALLAST_FIELD(chunk, kChunks), BALLAST_FIELD(node, SomeSlots{}),
+                                     BALLAST_FIELD(outcome, Known{ReceiptOutcome::not_yet})};
+};
+
+template <>
+struct Described<Call> : Plain<Call, schema::Call> {
+  static constexpr std::uint32_t known_since = 14;
+  static constexpr std::tuple fields{BALLAST_FIELD(number, Counted{kCounts}), BALLAST_FIELD(work)};
+};
+
+template <>
+struct Described<BytesAhead> : Plain<BytesAhead, schema::BytesAhead> {
+  static constexpr std::uint32_t known_since = 14;
+  static constexpr std::tuple fields{BALLAST_FIELD(bytes, kBytes)};
+};
+
+template <>
+struct Described<ReturnAsked> : Plain<ReturnAsked, schema::ReturnAsked> {
+  static constexpr std::uint32_t known_since = 14;
+  static constexpr std::tuple fields{BALLAST_FIELD(number, Counted{kCounts})};
 };
 
 template <>
@@ -349,10 +388,17 @@ template <typename... T>
 constexpr bool all_ranged(const std::variant<T...>* /*message*/) {
   return (has_ranges<T>() && ...);
 }
+// Peers of a version know the kinds that come first.
+template <typename... T>
+constexpr bool newest_last(const std::variant<T...>* /*message*/) {
+  std::uint32_t newest = 0;
+  return ((Described<T>::known_since >= newest && ((newest = Described<T>::known_since), true)) && ...);
+}
 static_assert(all_match(Parts{}), "a part's fields are not those of schemas/wire.fbs, in their order");
 static_assert(structs_unchanged(Parts{}), "a struct of schemas/wire.fbs has gained or lost a field: make another part");
 static_assert(all_match(static_cast<const Message*>(nullptr)),
               "a message's fields are not those of schemas/wire.fbs, in their order");
+static_assert(newest_last(static_cast<const Message*>(nullptr)), "a kind of messages between older ones");
 static_assert(all_ranged(Parts{}) && all_ranged(static_cast<const Message*>(nullptr)),
               "a whole number without a range (common/wire/ranges.h)");
 

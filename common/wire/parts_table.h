@@ -34,6 +34,12 @@ struct Described<SlotRange> : Plain<SlotRange, schema::SlotRange> {
 };
 
 template <>
+struct Described<Work> : Plain<Work, schema::Work> {
+  static constexpr std::tuple fields{BALLAST_FIELD(step, kSteps), BALLAST_FIELD(chunk, kChunks),
+                                     BALLAST_FIELD(node, SomeSlots{})};
+};
+
+template <>
 struct Described<ItemRange> : Plain<ItemRange, schema::ItemRange> {
   static constexpr std::tuple fields{BALLAST_FIELD(begin, kVersions), BALLAST_FIELD(end, kVersions)};
   static constexpr std::string_view allowed = "begin <= end";
@@ -115,7 +121,7 @@ struct Described<SessionSlots> : Plain<SessionSlots, schema::SessionSlots> {
 template <>
 struct Described<Standing> : Plain<Standing, schema::Standing> {
   static constexpr std::tuple fields{BALLAST_FIELD(from, kSteps), BALLAST_FIELD(until, kSteps),
-                                     BALLAST_FIELD(slots, WorkOrNone{})};
+                                     BALLAST_FIELD(slots, SlotsIfAny{})};
   static constexpr std::string_view allowed = "from <= until";
   static Fault fault(const Standing& standing) {
     return inside(".from", fault_by(AtMost{standing.until}, standing.from));
@@ -124,7 +130,7 @@ struct Described<Standing> : Plain<Standing, schema::Standing> {
 
 template <>
 struct Described<Extra> : Plain<Extra, schema::Extra> {
-  static constexpr std::tuple fields{BALLAST_FIELD(step, kSteps), BALLAST_FIELD(slots, Work{})};
+  static constexpr std::tuple fields{BALLAST_FIELD(step, kSteps), BALLAST_FIELD(slots, SomeSlots{})};
 };
 
 template <>
@@ -201,7 +207,7 @@ struct Described<ItemPush> : Plain<ItemPush, schema::ItemPush> {
 
 template <>
 struct Described<StepWork> : Plain<StepWork, schema::StepWork> {
-  static constexpr std::tuple fields{BALLAST_FIELD(step, kSteps), BALLAST_FIELD(ranges, List<Work>{kMaxSlots}),
+  static constexpr std::tuple fields{BALLAST_FIELD(step, kSteps), BALLAST_FIELD(ranges, List<SomeSlots>{kMaxSlots}),
                                      BALLAST_FIELD(as_well)};
 };
 
@@ -243,7 +249,7 @@ struct Described<RoundOrder> : Plain<RoundOrder, schema::RoundOrder> {
 template <>
 struct Described<SlotProgress> : Plain<SlotProgress, schema::SlotProgress> {
   static constexpr std::tuple fields{BALLAST_FIELD(step, kSteps),
-                                     BALLAST_FIELD(computed, List<Work>{kMaxSlots}),
+                                     BALLAST_FIELD(computed, List<SomeSlots>{kMaxSlots}),
                                      BALLAST_FIELD(in_hand, SlotOrNone{}),
                                      BALLAST_FIELD(in_hand_for, kSpans),
                                      BALLAST_FIELD(begun, kSpans),
@@ -263,7 +269,9 @@ template <>
 struct Described<RoundReport> : Plain<RoundReport, schema::RoundReport> {
   static constexpr std::tuple fields{BALLAST_FIELD(missing, List{kMaxMissingWords, Bits{}}),
                                      BALLAST_FIELD(reached, kSteps),
-                                     since(14, BALLAST_FIELD(reached_by, List{kMaxReachedBy, NotZero{}}))};
+                                     since(14, BALLAST_FIELD(reached_by, List{kMaxReachedBy, NotZero{}})),
+                                     since(14, BALLAST_FIELD(wanted, SlotOrNone{})),
+                                     since(14, BALLAST_FIELD(offered_by, List{kMaxReachedBy, NotZero{}}))};
 };
 
 template <>
@@ -311,9 +319,9 @@ struct Described<Told> : Plain<Told, schema::Told> {
 
 // All of them, in the order of docs/messages.md.
 using Parts =
-    Types<LaneId, DatabaseLife, SlotRange, ItemRange, JournalMark, ShardLife, LeadNumber, Grant, SnapshotId, PhaseTimes,
-          StepFactors, Prospect, ChunkMeasure, StepStatistics, SessionSlots, Standing, Extra, Evaluation, CopyState,
-          CopyProgress, CopyStatus, Metric, SplitStatus, StalenessCounts, ItemPush, StepWork, RoundOrder, SlotProgress,
-          ItemOrder, RoundReport, ItemReport, Replayed, LaneAddress, SessionStatus, Told, RollbackCounts>;
+    Types<LaneId, DatabaseLife, SlotRange, Work, ItemRange, JournalMark, ShardLife, LeadNumber, Grant, SnapshotId,
+          PhaseTimes, StepFactors, Prospect, ChunkMeasure, StepStatistics, SessionSlots, Standing, Extra, Evaluation,
+          CopyState, CopyProgress, CopyStatus, Metric, SplitStatus, StalenessCounts, ItemPush, StepWork, RoundOrder,
+          SlotProgress, ItemOrder, RoundReport, ItemReport, Replayed, LaneAddress, SessionStatus, Told, RollbackCounts>;
 
 }  // namespace ballast::wire

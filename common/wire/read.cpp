@@ -33,14 +33,21 @@ constexpr auto readers_of(const std::variant<T...>* /*message*/) {
 
 constexpr auto kReaders = readers_of(static_cast<const Message*>(nullptr));
 
+// The newest of a version: the last in the union that it has.
+template <typename... T>
+std::size_t last_kind(std::uint32_t version, const std::variant<T...>* /*message*/) {
+  return (std::size_t{Described<T>::known_since <= version ? 1U : 0U} + ...);
+}
+
 }  // namespace
 
 Decoded read(const schema::Envelope& envelope) {
   const auto kind = static_cast<std::size_t>(envelope.body_type());
-  if (kind == 0 || kind >= kReaders.size() || envelope.body() == nullptr) {
+  const auto last = last_kind(envelope.protocol_version(), static_cast<const Message*>(nullptr));
+  if (kind == 0 || kind > last || envelope.body() == nullptr) {
     return Refused{RefusalCode::malformed, "Envelope.body is of kind " + std::to_string(kind) +
                                                (envelope.body() == nullptr ? " and absent" : "") + "; kinds 1 to " +
-                                               std::to_string(kReaders.size() - 1) + " are allowed, with a body"};
+                                               std::to_string(last) + " are allowed, with a body"};
   }
   Reader reader(envelope.protocol_version());
   auto message = kReaders[kind](reader, envelope.body());

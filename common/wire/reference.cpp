@@ -113,6 +113,9 @@ std::string row_of(const Field& field) {
 template <typename T>
 void add(std::string& page) {
   page += std::string("### ") + Described<T>::name + "\n\n";
+  if (Described<T>::known_since != 0) {
+    page += "Since version " + std::to_string(Described<T>::known_since) + ".\n\n";
+  }
   if (!Described<T>::allowed.empty()) {
     page += "Allowed: " + std::string(Described<T>::allowed) + ".\n\n";
   }

@@ -10,6 +10,7 @@
 
 #include "common/wire/wire_limits.h"
 #include "protocol/ids.h"
+#include "protocol/messages/parts.h"
 
 namespace ballast::wire {
 
@@ -143,7 +144,7 @@ inline std::string bounds(std::uint64_t begin, std::uint64_t end) {
 }
 
 // The slots of some work.
-struct Work {
+struct SomeSlots {
   static bool holds(SlotRange range) { return range.begin < range.end && range.end <= kMaxSlots; }
   static std::string why(SlotRange range) {
     return " is " + bounds(range.begin, range.end) + "; " + allowed() + " is allowed";
@@ -152,7 +153,7 @@ struct Work {
 };
 
 // The slots of a standing assignment: there may be none.
-struct WorkOrNone {
+struct SlotsIfAny {
   static bool holds(SlotRange range) { return range.begin <= range.end && range.end <= kMaxSlots; }
   static std::string why(SlotRange range) {
     return " is " + bounds(range.begin, range.end) + "; " + allowed() + " is allowed";
@@ -181,13 +182,19 @@ Fault each(std::string_view name, const Values& values, Rule rule) {
   return {};
 }
 
+inline std::string entry_text(std::uint64_t number) { return std::to_string(number); }
+inline std::string entry_text(const Work& work) {
+  return "step " + std::to_string(work.step) + ", chunk " + std::to_string(work.chunk) + ", node " +
+         bounds(work.node.begin, work.node.end);
+}
+
 // Each entry is more than the one before, so that none is there twice.
 template <typename Values>
 Fault ascending(std::string_view name, const Values& values) {
   for (std::size_t i = 1; i < values.size(); ++i) {
     if (values[i] <= values[i - 1]) {
-      return std::string(name) + "[" + std::to_string(i) + "] is " + std::to_string(values[i]) + ", after " +
-             std::to_string(values[i - 1]) + "; more than the entry before is allowed";
+      return std::string(name) + "[" + std::to_string(i) + "] is " + entry_text(values[i]) + ", after " +
+             entry_text(values[i - 1]) + "; more than the entry before is allowed";
     }
   }
   return {};

@@ -58,6 +58,10 @@ Decoded decode(std::span<const std::byte> header, std::uint64_t payload_bytes, b
 // "Push", "Receipt" and so on: for logs, metrics and refusals.
 std::string_view message_name(const Message& message);
 
+// The first version of the protocol that has messages of its kind; 0: all that are spoken. A peer of an older one
+// refuses it.
+std::uint32_t known_since(const Message& message);
+
 // Whether a payload frame belongs to the message.
 bool carries_payload(const Message& message);
 

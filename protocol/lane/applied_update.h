@@ -1,6 +1,7 @@
 // What a lane's applier makes of contributions, in plain values.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -12,6 +13,24 @@
 #include "protocol/messages.h"
 
 namespace ballast {
+
+// Whether a lane has use for a contribution.
+enum class Want : std::uint8_t {
+  wanted,
+  covered,  // it has it, or is past its step
+  not_yet,  // it may have later
+};
+
+// What the oldest work takes of a lane's memory, and what is wanted next of it.
+struct Spine {
+  std::uint64_t held = 0;   // bytes
+  std::uint64_t roots = 0;  // bytes of chunks that wait for the whole gradient's decision
+};
+struct OldestWanted {
+  Step step = 0;
+  ChunkId chunk = 0;
+  Slot slot = 0;
+};
 
 // What becomes of a contribution.
 struct Offered {

@@ -36,6 +36,7 @@ class ChunkTable {
   }
 
   [[nodiscard]] State& operator[](std::size_t index) { return states_[index]; }
+  [[nodiscard]] const State& operator[](std::size_t index) const { return states_[index]; }
   [[nodiscard]] std::size_t size() const { return states_.size(); }
   [[nodiscard]] bool empty() const { return states_.empty(); }
   [[nodiscard]] auto begin() { return states_.begin(); }

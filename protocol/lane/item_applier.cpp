@@ -66,8 +66,19 @@ std::optional<Refused> ItemApplier::check(const Push& push, const Chunk& chunk) 
 bool ItemApplier::is_lost(const Push& push, const Chunk& chunk) { return push.items.computed_from > chunk.version; }
 
 // Not yet: the plan that allows the item, or has the factors of the version it would become, is still on its way.
-bool ItemApplier::is_beyond(const Push& push, const Chunk& chunk, const FactorPlan& plan) const {
-  return std::max<Version>(item_of(push), chunk.accepted) >= plan.end();
+bool ItemApplier::is_beyond(ItemId item, const Chunk& chunk, const FactorPlan& plan) const {
+  return std::max<Version>(item, chunk.accepted) >= plan.end();
+}
+
+Want ItemApplier::want(const Work& work, const FactorPlan& plan) const {
+  const auto& chunk = *chunks_.find(work.chunk);
+  if (work.node.size() != 1 || work.step >= steps_) {
+    return Want::not_yet;  // never: such a contribution is refused
+  }
+  if (chunk.items.contains(item_of(work))) {
+    return Want::covered;
+  }
+  return holds(work) || is_beyond(item_of(work), chunk, plan) ? Want::not_yet : Want::wanted;
 }
 
 Offered ItemApplier::offer(SessionId session, const Push& push, PayloadId payload, const FactorPlan& plan) {
@@ -94,21 +105,31 @@ Offered ItemApplier::offer(SessionId session, const Push& push, PayloadId payloa
     ++counters_.staleness.expired;
     offered.actions.emplace_back(lane::Drop{payload});
     offered.receipt = ReceiptOutcome::expired;
-  } else if (is_beyond(push, chunk, plan)) {
-    offered.refused = Refused{RefusalCode::not_serving,
-                              place_of(push) + ": the lane's plan ends at item " + std::to_string(plan.end())};
+  } else if (is_beyond(item_of(push), chunk, plan)) {
+    offered.actions.emplace_back(lane::Drop{payload});
+    offered.receipt = ReceiptOutcome::not_yet;
   } else {
+    held_bytes_ += chunk.spec.bytes;
     measuring_.push_back({0, push.chunk, item_of(push), 0, {}, payload, {{session, push}}});
     offered.measure = {push.chunk, push.step, payload};
   }
   return offered;
 }
 
-ItemUpdate* ItemApplier::find_unapplied(const Push& push) {
+const ItemUpdate* ItemApplier::find_unapplied(const Work& work) const {
   const auto found = std::find_if(measuring_.begin(), measuring_.end(), [&](const ItemUpdate& update) {
-    return update.chunk == push.chunk && update.item == item_of(push);
+    return update.chunk == work.chunk && update.item == item_of(work);
   });
-  return found != measuring_.end() ? &*found : pending_.find(push.chunk, item_of(push));
+  return found != measuring_.end() ? &*found : pending_.find(work.chunk, item_of(work));
+}
+
+ItemUpdate* ItemApplier::find_unapplied(const Push& push) {
+  return const_cast<ItemUpdate*>(std::as_const(*this).find_unapplied(Work{push.step, push.chunk, push.node}));
+}
+
+void ItemApplier::drop(const ItemUpdate& update, lane::Actions& actions) {
+  held_bytes_ -= chunks_.find(update.chunk)->spec.bytes;
+  actions.emplace_back(lane::Drop{update.payload});
 }
 
 // It is too stale, or its marks find no room. There is room for each life that the shards' lists can name, so then this
@@ -133,14 +154,17 @@ ApplierOutcome ItemApplier::measured(const lane::Measured& event, const FactorPl
   const auto& push = update.senders.front().push;
   const auto& measure = event.measure;
   if (std::max<Version>(update.item, chunk.accepted) >= plan.end()) {
-    // A plan that came meanwhile ends before it. Whoever has sent it sends it again.
-    outcome.actions.emplace_back(lane::Drop{update.payload});
+    // A plan that came meanwhile ends before it.
+    drop(update, outcome.actions);
+    for (const auto& sender : update.senders) {
+      outcome.answers.push_back({sender.session, sender.push, ReceiptOutcome::not_yet});
+    }
     return outcome;
   }
   update.version = chunk.accepted;
   if (has_expired(push, chunk)) {
     ++counters_.staleness.expired;
-    outcome.actions.emplace_back(lane::Drop{update.payload});
+    drop(update, outcome.actions);
     for (const auto& sender : update.senders) {
       outcome.answers.push_back({sender.session, sender.push, ReceiptOutcome::expired});
     }
@@ -151,7 +175,7 @@ ApplierOutcome ItemApplier::measured(const lane::Measured& event, const FactorPl
     // The lead ends the job.
     chunk.measure = measure;
     chunk.measure->slot = push.fault;
-    outcome.actions.emplace_back(lane::Drop{update.payload});
+    drop(update, outcome.actions);
     outcome.report = true;
     return outcome;
   }
@@ -228,6 +252,7 @@ void ItemApplier::apply_committed(ApplierOutcome& outcome) {
 
 AppliedUpdate ItemApplier::apply(const ItemUpdate& update) {
   auto& chunk = *chunks_.find(update.chunk);
+  held_bytes_ -= chunk.spec.bytes;
   AppliedUpdate applied;
   applied.of_statistics = chunk.spec.statistics;
   applied.apply = {0,
@@ -273,6 +298,7 @@ std::vector<PayloadId> ItemApplier::forget() {
   for (const auto& update : std::exchange(measuring_, {})) {
     payloads.push_back(update.payload);
   }
+  held_bytes_ = 0;
   return payloads;
 }
 

@@ -43,6 +43,17 @@ class ItemApplier {
   ApplierOutcome go_on(const FactorPlan& plan);
   [[nodiscard]] bool has_more() const { return pending_.has_committed(); }
 
+  // ---- what is called: see RoundApplier
+  [[nodiscard]] static bool is_of_items() { return true; }
+  [[nodiscard]] Slot slots() const { return slots_; }
+  [[nodiscard]] Want want(const Work& work, const FactorPlan& plan) const;
+  [[nodiscard]] static bool joins(const Work& /*work*/) { return false; }
+  [[nodiscard]] bool holds(const Work& work) const { return find_unapplied(work) != nullptr; }
+  [[nodiscard]] std::uint64_t held_bytes() const { return held_bytes_; }
+  // Nothing is held for the oldest item but itself, which whoever called it knows.
+  [[nodiscard]] static Spine spine() { return {}; }
+  [[nodiscard]] static std::optional<OldestWanted> oldest_wanted() { return std::nullopt; }
+
   // ---- timelines
   std::vector<PayloadId> forget();
   void begin(Step base, Incarnation incarnation);
@@ -74,7 +85,8 @@ class ItemApplier {
   [[nodiscard]] auto state() const {
     return listed::all(listed::plain(rules_, shards_, slots_, steps_, event_bytes_), listed::parts(chunks_, items_),
                        listed::plain(lives_), listed::parts(measuring_, pending_),
-                       listed::plain(marks_, sync_asked_, synced_), listed::accounts(counters_));
+                       listed::plain(marks_, sync_asked_, synced_), listed::fixed(held_bytes_),
+                       listed::accounts(counters_));
   }
 
  private:
@@ -96,8 +108,9 @@ class ItemApplier {
 
   [[nodiscard]] std::optional<Refused> check(const Push& push, const Chunk& chunk) const;
   [[nodiscard]] static bool is_lost(const Push& push, const Chunk& chunk);
-  [[nodiscard]] bool is_beyond(const Push& push, const Chunk& chunk, const FactorPlan& plan) const;
+  [[nodiscard]] bool is_beyond(ItemId item, const Chunk& chunk, const FactorPlan& plan) const;
   [[nodiscard]] bool has_expired(const Push& push, const Chunk& chunk) const;
+  [[nodiscard]] const ItemUpdate* find_unapplied(const Work& work) const;
   ItemUpdate* find_unapplied(const Push& push);
   void accept(Chunk& chunk, ItemUpdate update, ApplierOutcome& outcome);
   void apply_committed(ApplierOutcome& outcome);
@@ -107,6 +120,8 @@ class ItemApplier {
   [[nodiscard]] bool has_room(const std::vector<JournalMark>& marks) const;
   void note_marks(const std::vector<JournalMark>& marks);
   [[nodiscard]] ItemId item_of(const Push& push) const { return version_at(push.step) + push.node.begin; }
+  [[nodiscard]] ItemId item_of(const Work& work) const { return version_at(work.step) + work.node.begin; }
+  void drop(const ItemUpdate& update, lane::Actions& actions);
   [[nodiscard]] std::optional<Step> step_of(const Chunk& chunk) const;
 
   ItemRules rules_;
@@ -122,6 +137,7 @@ class ItemApplier {
   std::vector<JournalMark> marks_;
   ItemId sync_asked_ = 0;  // of the journal, with all items before it; 0: not yet
   ItemId synced_ = 0;
+  std::uint64_t held_bytes_ = 0;  // of what is measured and pending
   ApplierCounters counters_;
 };
 

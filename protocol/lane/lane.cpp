@@ -4,6 +4,7 @@
 #include <iterator>
 #include <utility>
 
+#include "protocol/lane/lane_budget.h"
 #include "protocol/tree.h"
 
 namespace ballast {
@@ -20,6 +21,15 @@ std::string range_text(SlotRange range) {
   return "[" + std::to_string(range.begin) + ", " + std::to_string(range.end) + ")";
 }
 
+CallBook::Limits call_limits(const LaneConfig& config) {
+  std::uint64_t largest = 0;
+  for (const auto& chunk : config.chunks) {
+    largest = std::max(largest, chunk.bytes);
+  }
+  const auto reserve = reserve_of(config.slots, config.chunks, config.needs_whole_gradient, config.items.has_value());
+  return {std::max(config.memory_bytes, reserve), reserve, largest, config.call_overdue};
+}
+
 bool owns_statistics(const LaneConfig& config) {
   return std::any_of(config.chunks.begin(), config.chunks.end(),
                      [](const LaneChunk& chunk) { return chunk.statistics; });
@@ -31,6 +41,7 @@ Lane::Lane(LaneConfig config)
     : config_(std::move(config)),
       sessions_({config_.max_sessions, config_.session_memory, config_.reply_window_bytes, config_.all_replies_bytes}),
       applier_(config_),
+      calls_(call_limits(config_)),
       statistics_(owns_statistics(config_), applier_.parts_of_step()),
       snapshots_(config_.last_timeline, config_.held),
       lead_(config_.lead_silence, kLeadAway),
@@ -39,6 +50,7 @@ Lane::Lane(LaneConfig config)
 Actions Lane::step(const Event& event) {
   actions_.clear();
   std::visit([this](const auto& body) { on(body); }, event);
+  call_contributions();
   return std::exchange(actions_, {});
 }
 
@@ -47,6 +59,7 @@ bool Lane::has_more() const { return applier_.has_more(); }
 LaneCounters Lane::counters() const {
   auto counters = counters_;
   counters.replies = sessions_.counters();
+  counters.calls = calls_.counters();
   counters.updates = applier_.counters();
   return counters;
 }
@@ -54,9 +67,12 @@ LaneCounters Lane::counters() const {
 // ---- the workers' side
 
 void Lane::on(const FromWorker& event) {
+  calls_.heard(event.session, event.connection, event.payer);
+  // Whatever becomes of what it says.
+  const bool was_asked = take_payment(event);
   const bool is_barred = sessions_.is_barred(event.session);
   if (const auto* hello = std::get_if<LaneHello>(event.message); hello != nullptr && !is_barred) {
-    return on_hello(event.session, *hello);
+    return on_hello(event, *hello);
   }
   const auto* push = std::get_if<Push>(event.message);
   if (is_barred) {
@@ -65,31 +81,107 @@ void Lane::on(const FromWorker& event) {
                            "some that cannot have been computed (see the lead's log)"});
   } else if (!sessions_.heard(event.session, lead_.now())) {
     refuse(event.session, {RefusalCode::unknown_session, "this session has not said hello to the lane"});
+  } else if (!was_asked) {
+    refuse(event.session, {RefusalCode::out_of_range,
+                           "this was not asked for: a contribution is sent when it is called, or within bytes given "
+                           "ahead, and no more of these is returned than there was"});
+    emit(DropConnection{event.session, event.connection});
   } else if (push != nullptr) {
     return on_push(event, *push);
+  } else if (const auto* offers = std::get_if<Offers>(event.message)) {
+    on_offers(event, *offers);
+  } else if (std::holds_alternative<CallVoid>(*event.message) ||
+             std::holds_alternative<BytesReturned>(*event.message)) {
+    // Taken note of.
   } else if (const auto* pull = std::get_if<Pull>(event.message)) {
     return on_pull(event.session, *pull);
   } else {
-    refuse(event.session, {RefusalCode::wrong_target, "a lane takes hellos, pulls and pushes from workers"});
+    refuse(event.session, {RefusalCode::wrong_target, "a lane takes hellos, pulls, offers and pushes from workers"});
   }
   if (event.payload != kNoPayload) {
     emit(Drop{event.payload});
   }
 }
 
-void Lane::on_hello(SessionId session, const LaneHello& hello) {
+void Lane::on_hello(const FromWorker& event, const LaneHello& hello) {
+  const auto session = event.session;
   if (hello.spec_digest != config_.spec_digest || hello.layout_digest != config_.layout_digest) {
     return refuse(session, {RefusalCode::wrong_job, "this lane serves the job with digest " + config_.spec_digest +
                                                         " and layout " + config_.layout_digest + ", the worker has " +
                                                         hello.spec_digest + " and " + hello.layout_digest +
                                                         "; start the worker with the lead's address of its own job"});
   }
-  if (!sessions_.hello(session, lead_.now())) {
+  const bool is_new = !sessions_.contains(session);
+  const auto greeting = sessions_.hello(session, lead_.now());
+  if (!greeting) {
     return refuse(
         session, {RefusalCode::too_many, "the lane has " + std::to_string(config_.max_sessions) + " sessions already"});
   }
-  emit(SendToWorker{session, LaneWelcome{era_.timeline, config_.incarnation, config_.credit_bytes}});
+  if (greeting.forgotten) {
+    calls_.forget(*greeting.forgotten);
+  }
+  std::uint64_t credit = 0;
+  if (hello.takes_calls) {
+    calls_.greet(session, event.connection, event.payer, is_new);
+  } else {
+    credit = calls_.greet_with_credit(session);
+  }
+  emit(SendToWorker{session, LaneWelcome{era_.timeline, config_.incarnation, credit}});
 }
+
+// ---- what is called
+
+bool Lane::take_payment(const FromWorker& event) {
+  if (const auto* push = std::get_if<Push>(event.message)) {
+    return calls_.pays(event.session, event.connection, *push, event.payload_bytes) == CallBook::Payment::paid;
+  }
+  if (const auto* none = std::get_if<CallVoid>(event.message)) {
+    calls_.has_none(event.session, event.connection, none->number, applier_, plan_, era_.timeline);
+  } else if (const auto* returned = std::get_if<BytesReturned>(event.message)) {
+    return calls_.returns(event.session, event.connection, returned->number, returned->bytes);
+  }
+  return true;
+}
+
+std::optional<Refused> Lane::check_offers(const Offers& offers) const {
+  for (const auto& work : offers.works) {
+    if (!applier_.served(work.chunk)) {
+      return Refused{RefusalCode::wrong_target, "chunk " + std::to_string(work.chunk) + " does not live on this lane"};
+    }
+    if (!tree::is_node(work.node, config_.slots)) {
+      return Refused{RefusalCode::out_of_range, range_text(work.node) + " is no node of the tree over " +
+                                                    std::to_string(config_.slots) + " slots"};
+    }
+  }
+  return std::nullopt;
+}
+
+void Lane::on_offers(const FromWorker& event, const Offers& offers) {
+  if (!check_timeline(event.session, offers.timeline)) {
+    return;
+  }
+  if (auto refused = check_offers(offers)) {
+    return refuse(event.session, std::move(*refused));
+  }
+  std::vector<Work> wanted;
+  for (const auto& work : offers.works) {
+    if (applier_.want(work, plan_) == Want::covered) {
+      emit(SendToWorker{event.session,
+                        Receipt{era_.timeline, work.step, work.chunk, work.node, ReceiptOutcome::duplicate}});
+    } else {
+      wanted.push_back(work);
+    }
+  }
+  calls_.offers(event.session, event.connection, wanted);
+}
+
+void Lane::call_contributions() {
+  if (era_.serving && !ending_.stopped) {
+    emit_all(calls_.turn(era_.timeline, applier_, plan_));
+  }
+}
+
+void Lane::on(const ConnectionEnded& event) { calls_.ended(event.session, event.connection); }
 
 bool Lane::check_timeline(SessionId session, Timeline timeline) {
   if (!era_.serving || timeline > era_.timeline) {
@@ -166,6 +258,9 @@ void Lane::send(const std::optional<WeightsReply>& reply, Missed& gone) {
                    Weights{era_.timeline, config_.incarnation, reply->chunk, reply->version, reply->clock,
                            applier_.journal_sequence(), reply->averages},
                    reply->bytes});
+  if (!reply->averages) {
+    calls_.served(reply->session);
+  }
 }
 
 void Lane::on(const RepliesReleased& event) {
@@ -206,6 +301,13 @@ std::optional<Refused> Lane::check_push(const Push& push, std::uint64_t payload_
 }
 
 void Lane::on_push(const FromWorker& event, const Push& push) {
+  // Of a timeline that is still to come here: it was sent within bytes given ahead.
+  if ((!era_.serving || push.timeline > era_.timeline) && calls_.takes_calls(event.session)) {
+    emit(
+        SendToWorker{event.session, Receipt{push.timeline, push.step, push.chunk, push.node, ReceiptOutcome::not_yet}});
+    emit(Drop{event.payload});
+    return;
+  }
   if (!check_timeline(event.session, push.timeline)) {
     emit(Drop{event.payload});
     return;
@@ -235,8 +337,12 @@ void Lane::answer(const Answer& answer, const ServedChunk& chunk) {
   if (!sessions_.contains(answer.session)) {
     return;
   }
+  if (answer.outcome == ReceiptOutcome::not_yet && !calls_.takes_calls(answer.session)) {
+    return refuse(answer.session, {RefusalCode::not_serving,
+                                   place_of(push) + ": the lane's plan ends at item " + std::to_string(plan_.end())});
+  }
   emit(SendToWorker{answer.session, Receipt{era_.timeline, push.step, push.chunk, push.node, answer.outcome}});
-  if (push.want_next) {
+  if (push.want_next && answer.outcome != ReceiptOutcome::not_yet) {
     send(sessions_.want(answer.session, chunk, applier_.wanted(push)));
   }
 }
@@ -288,6 +394,9 @@ void Lane::follow(const AppliedUpdate& update) {
   told_.changed = true;
   for (const auto& each : update.answers) {
     answer(each, update.served);
+  }
+  if (!config_.items) {
+    emit_all(calls_.applied(era_.timeline, update.apply.step, update.apply.chunk));
   }
   if (update.at_step) {
     take_into_snapshot(*update.at_step, update.apply.chunk, update.of_statistics);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "protocol/ids.h"
+#include "protocol/lane/call_book.h"
 #include "protocol/lane/factor_plan.h"
 #include "protocol/lane/lane_applier.h"
 #include "protocol/lane/lane_config.h"
@@ -28,6 +29,7 @@ struct LaneCounters {
   std::uint64_t refused = 0;
   std::uint64_t stale = 0;
   ReplyCounters replies;
+  CallCounters calls;
   ApplierCounters updates;
   bool operator==(const LaneCounters&) const = default;
 };
@@ -56,10 +58,15 @@ class Lane {
   // Held payloads; at most ceil(slots / 2) per chunk in rounds.
   [[nodiscard]] std::size_t held_payloads() const { return applier_.held_payloads(); }
 
+  // Bytes of contributions that it has, or has asked for and may still get; at most config.memory_bytes.
+  [[nodiscard]] std::uint64_t bytes_in_use() const { return calls_.in_use(applier_); }
+  [[nodiscard]] std::uint64_t memory_bytes() const { return calls_.memory(); }
+
   // All of it.
   template <typename = void>
   [[nodiscard]] auto state() const {
-    return listed::all(listed::fixed(config_), listed::parts(sessions_, applier_, plan_, statistics_, snapshots_),
+    return listed::all(listed::fixed(config_),
+                       listed::parts(sessions_, applier_, calls_, plan_, statistics_, snapshots_),
                        listed::plain(copies_, copy_), listed::parts(reach_, lead_, era_, ending_, departure_, told_),
                        listed::plain(trouble_), listed::accounts(counters_), listed::fixed(actions_));
   }
@@ -145,8 +152,14 @@ class Lane {
   void on(const lane::Depart& event);
   void on(const lane::BaseMissing& event);
   void on(const lane::CopiesFound& event);
+  void on(const lane::ConnectionEnded& event);
 
-  void on_hello(SessionId session, const LaneHello& hello);
+  void on_hello(const lane::FromWorker& event, const LaneHello& hello);
+  void on_offers(const lane::FromWorker& event, const Offers& offers);
+  [[nodiscard]] std::optional<Refused> check_offers(const Offers& offers) const;
+  // Whether it was asked for.
+  bool take_payment(const lane::FromWorker& event);
+  void call_contributions();
   void on_pull(SessionId session, const Pull& pull);
   void on_push(const lane::FromWorker& event, const Push& push);
   void on_confirm(const Confirm& confirm);
@@ -189,6 +202,7 @@ class Lane {
   LaneConfig config_;
   LaneSessions sessions_;
   LaneApplier applier_;
+  CallBook calls_;
   FactorPlan plan_;
   LaneStatistics statistics_;
   LaneSnapshots snapshots_;

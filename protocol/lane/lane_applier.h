@@ -60,6 +60,31 @@ class LaneApplier {
     return visit([&](auto& kind) { return kind.resume(event); });
   }
 
+  [[nodiscard]] bool is_of_items() const {
+    return visit([](const auto& kind) { return kind.is_of_items(); });
+  }
+  [[nodiscard]] Slot slots() const {
+    return visit([](const auto& kind) { return kind.slots(); });
+  }
+  [[nodiscard]] Want want(const Work& work, const FactorPlan& plan) const {
+    return visit([&](const auto& kind) { return kind.want(work, plan); });
+  }
+  [[nodiscard]] bool joins(const Work& work) const {
+    return visit([&](const auto& kind) { return kind.joins(work); });
+  }
+  [[nodiscard]] bool holds(const Work& work) const {
+    return visit([&](const auto& kind) { return kind.holds(work); });
+  }
+  [[nodiscard]] std::uint64_t held_bytes() const {
+    return visit([](const auto& kind) { return kind.held_bytes(); });
+  }
+  [[nodiscard]] Spine spine() const {
+    return visit([](const auto& kind) { return kind.spine(); });
+  }
+  [[nodiscard]] std::optional<OldestWanted> oldest_wanted() const {
+    return visit([](const auto& kind) { return kind.oldest_wanted(); });
+  }
+
   [[nodiscard]] bool has_more() const {
     return visit([](const auto& kind) { return kind.has_more(); });
   }

@@ -10,8 +10,9 @@
 namespace ballast {
 
 // The least budget with which every step can end, whatever is sent in whatever order. Of rounds: what lies before the
-// first missing slot of a chunk makes floor(log2 slots) nodes at most, and the one that contains it comes to them; where
-// the step's decision needs the whole gradient, the roots of all of the lane's chunks wait as well. Of items: one.
+// first missing slot of a chunk makes floor(log2 slots) nodes at most, and the one that contains it comes to them;
+// where the step's decision needs the whole gradient, the roots of all of the lane's chunks wait as well. Of items:
+// one.
 std::uint64_t reserve_of(Slot slots, const std::vector<LaneChunk>& chunks, bool needs_whole_gradient, bool is_of_items);
 
 }  // namespace ballast

@@ -233,8 +233,9 @@ struct Leave {
   bool whole = false;  // the whole server, whatever its other lanes wait for
   std::string lost;    // it was out of patience: what that costs; empty: nothing
 };
-using Action = std::variant<SendToWorker, SendWeights, SendToLead, DropConnection, Sum, Drop, Measure, Apply, Append, SyncJournal,
-                            Begin, Resume, TakeSnapshot, SealSnapshot, Retain, Copy, RecordFinish, Stop, Leave>;
+using Action =
+    std::variant<SendToWorker, SendWeights, SendToLead, DropConnection, Sum, Drop, Measure, Apply, Append, SyncJournal,
+                 Begin, Resume, TakeSnapshot, SealSnapshot, Retain, Copy, RecordFinish, Stop, Leave>;
 using Actions = std::vector<Action>;
 
 }  // namespace lane

@@ -78,6 +78,7 @@ void Lane::forget() {
     emit(Drop{payload});
   }
   sessions_.forget_replies();
+  calls_.forget_offers();
   statistics_.clear();
   plan_.clear();
   snapshots_.begin(era_.beginning);
@@ -145,6 +146,9 @@ void Lane::on_plan(const Plan& plan) {
     return;
   }
   sessions_.bar(plan.barred);
+  for (const auto session : plan.barred) {
+    calls_.forget(session);
+  }
   statistics_.confirmed(plan.statistics_through);
   follow_copies(plan.copies);  // first: a snapshot that is given up is kept no longer
   if (snapshots_.keep(plan.keep)) {
@@ -322,6 +326,8 @@ std::string Lane::what_is_lost() const {
 
 void Lane::on(const Tick& event) {
   lead_.tick(event.now);
+  calls_.tick(event.now);
+  emit_all(calls_.take_back(event.read_up_at));
   if (ending_.stopped) {
     return;
   }
@@ -383,6 +389,10 @@ LaneReport Lane::state_report() const {
   report.planned = plan_.end();
   report.plan = plan_.number();
   applier_.tell(report);
+  if (const auto wanted = applier_.oldest_wanted()) {
+    report.rounds.wanted = wanted->slot;
+    report.rounds.offered_by = calls_.bringers(*wanted, config_.slots, kMaxReachedBy);
+  }
   snapshots_.tell(report);
   report.copy = copy_;
   report.trouble = snapshots_.trouble().empty() ? trouble_ : snapshots_.trouble();

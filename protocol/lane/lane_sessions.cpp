@@ -4,20 +4,20 @@
 
 namespace ballast {
 
-bool LaneSessions::hello(SessionId session, Micros now) {
-  if (!sessions_.contains(session) && !make_room(now)) {
-    return false;
+LaneSessions::Greeting LaneSessions::hello(SessionId session, Micros now) {
+  const auto greeting = sessions_.contains(session) ? Greeting{} : make_room(now);
+  if (greeting) {
+    sessions_[session].seen = now;
   }
-  sessions_[session].seen = now;
-  return true;
+  return greeting;
 }
 
 // Those to which something is on its way keep their places: they live, or will be found dead. A stranger that says
 // hello costs nothing, so who has said nothing else gives way first. One that is honest says hello again when it is not
 // known.
-bool LaneSessions::make_room(Micros now) {
+LaneSessions::Greeting LaneSessions::make_room(Micros now) {
   if (sessions_.size() < limits_.sessions) {
-    return true;
+    return {};
   }
   auto oldest = sessions_.end();
   for (auto at = sessions_.begin(); at != sessions_.end(); ++at) {
@@ -27,11 +27,12 @@ bool LaneSessions::make_room(Micros now) {
     }
   }
   if (oldest == sessions_.end()) {
-    return false;
+    return {false};
   }
-  contributions_.erase(oldest->first);
-  forget(oldest->first);
-  return true;
+  const auto forgotten = oldest->first;
+  contributions_.erase(forgotten);
+  forget(forgotten);
+  return {true, forgotten};
 }
 
 bool LaneSessions::gives_way(const Session& session, Micros now) const {

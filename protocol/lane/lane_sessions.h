@@ -79,10 +79,15 @@ class LaneSessions {
  public:
   explicit LaneSessions(LaneSessionLimits limits) : limits_(limits) {}
 
-  // The session is known from now on, or was; false if there is no room for it. It takes the place of one that has said
-  // hello and nothing since, the longest ago, else of one that was not heard of for long. Costs as much as there are
-  // sessions.
-  bool hello(SessionId session, Micros now);
+  // Whether the session is known from now on, or was: else there is no room for it. It takes the place of one that has
+  // said hello and nothing since, the longest ago, else of one that was not heard of for long. Costs as much as there
+  // are sessions.
+  struct Greeting {
+    bool is_known = true;
+    std::optional<SessionId> forgotten = {};  // whose place it has taken
+    explicit operator bool() const { return is_known; }
+  };
+  Greeting hello(SessionId session, Micros now);
   // A known session has said something; false if there is none.
   bool heard(SessionId session, Micros now);
   // Of these sessions, and of no others, nothing is taken any more, and nothing is sent to them. At most kMaxBarred.
@@ -143,7 +148,7 @@ class LaneSessions {
     }
   };
 
-  bool make_room(Micros now);
+  Greeting make_room(Micros now);
   [[nodiscard]] bool gives_way(const Session& session, Micros now) const;
   void forget(SessionId session);
   void defer(Session& session, const DeferredReply& reply);

@@ -46,6 +46,9 @@ class PendingItems {
   const ItemUpdate& add(ItemUpdate update);
   // The chunk's item, null if it is not among them.
   [[nodiscard]] ItemUpdate* find(ChunkId chunk, ItemId item);
+  [[nodiscard]] const ItemUpdate* find(ChunkId chunk, ItemId item) const {
+    return const_cast<PendingItems*>(this)->find(chunk, item);
+  }
   // All up to that ticket are committed, and the journal is at that sequence. What was committed on an earlier timeline
   // is no news: its sequences say nothing of this one's.
   void committed(std::uint64_t ticket, std::uint64_t sequence);

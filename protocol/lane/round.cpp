@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <iterator>
 
 #include "protocol/tree.h"
 
@@ -11,9 +12,7 @@ Round::Round(Slot slots) : slots_(slots), missing_(SlotSet::full(slots)), contri
 
 Round::Offer Round::offer(Node node, PayloadId payload, SessionId from) {
   Offer offer;
-  const bool is_covered =
-      std::any_of(nodes_.begin(), nodes_.end(), [&](const auto& known) { return known.first.contains(node); });
-  if (is_covered) {
+  if (covers(node)) {
     return offer;
   }
   offer.outcome = Outcome::accepted;
@@ -23,6 +22,29 @@ Round::Offer Round::offer(Node node, PayloadId payload, SessionId from) {
   std::fill(contributors_.begin() + node.begin, contributors_.begin() + node.end, from);
   join_upwards(node, offer);
   return offer;
+}
+
+// Its nodes are disjoint, so the last one that begins no later is the only one that can contain it.
+bool Round::covers(Node node) const {
+  const auto after = nodes_.upper_bound({node.begin, ~Slot{0}});
+  return after != nodes_.begin() && std::prev(after)->first.contains(node);
+}
+
+std::optional<Slot> Round::first_missing() const {
+  const auto slot = missing_.first_of({0, slots_}, nullptr);
+  return slot == slots_ ? std::nullopt : std::optional(slot);
+}
+
+std::size_t Round::held_before_missing() const {
+  const auto first = first_missing();
+  std::size_t held = 0;
+  for (const auto& [node, payload] : nodes_) {
+    if (first && node.begin > *first) {
+      break;
+    }
+    ++held;
+  }
+  return held;
 }
 
 void Round::discard_inside(Node node, Offer& offer) {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "protocol/ids.h"
@@ -42,6 +43,13 @@ class Round {
   Offer offer(Node node, PayloadId payload, SessionId from);
 
   [[nodiscard]] bool covered() const { return missing_.empty(); }
+  [[nodiscard]] bool covers(Node node) const;
+  [[nodiscard]] bool holds(Node node) const { return nodes_.contains(node); }
+  [[nodiscard]] std::size_t held() const { return nodes_.size(); }
+  // The first slot that is missing; none: it is covered.
+  [[nodiscard]] std::optional<Slot> first_missing() const;
+  // How many of its nodes lie before that slot.
+  [[nodiscard]] std::size_t held_before_missing() const;
   [[nodiscard]] const SlotSet& missing() const { return missing_; }
   // Who contributed each slot that is covered; 0 where none. For accounts only.
   [[nodiscard]] const std::vector<SessionId>& contributors() const { return contributors_; }

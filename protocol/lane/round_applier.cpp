@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "protocol/tree.h"
+
 namespace ballast {
 
 RoundApplier::RoundApplier(const LaneConfig& config)
@@ -10,6 +12,7 @@ RoundApplier::RoundApplier(const LaneConfig& config)
       steps_(config.steps),
       event_bytes_(config.event_bytes),
       measures_updates_(config.measures_updates),
+      needs_whole_gradient_(config.needs_whole_gradient),
       chunks_(config.chunks, [&](const LaneChunk& chunk) { return Chunk(chunk, config.slots); }),
       next_decided_(chunks_.size()) {}
 
@@ -49,6 +52,12 @@ void RoundApplier::collect(Chunk& chunk, SessionId session, const Push& push, Pa
   }
   counters_.superseded += taken.discarded.size();
   held_payloads_ -= taken.discarded.size() + taken.joins.size();
+  if (taken.outcome == Round::Outcome::accepted) {
+    held_bytes_ += chunk.spec.bytes;
+    held_bytes_ -= (taken.discarded.size() + taken.joins.size()) * chunk.spec.bytes;
+    root_bytes_ += needs_whole_gradient_ && chunk.round.covered() ? chunk.spec.bytes : 0;
+    find_lowest();
+  }
   for (const auto discarded : taken.discarded) {
     offered.actions.emplace_back(lane::Drop{discarded});
   }
@@ -131,6 +140,8 @@ std::optional<AppliedUpdate> RoundApplier::apply_if_decided(Chunk& chunk, const 
       0,     chunk.spec.id, chunk.spec.statistics && !known->skip, chunk.version, chunk.version, chunk.round.close(),
       *known};
   --held_payloads_;
+  held_bytes_ -= chunk.spec.bytes;
+  root_bytes_ -= needs_whole_gradient_ ? chunk.spec.bytes : 0;
   waiting_chunks_ -= chunk.waits ? 1 : 0;
   reopen(chunk);
   ++chunk.version;
@@ -140,7 +151,9 @@ std::optional<AppliedUpdate> RoundApplier::apply_if_decided(Chunk& chunk, const 
     ++open_step_;
     behind_ = chunks_.size();
     update.opened = {open_step_, open_step_};
+    lowest_ = 0;
   }
+  find_lowest();
   return update;
 }
 
@@ -161,6 +174,43 @@ bool RoundApplier::wait_for_decision(Chunk& chunk) {
   return waiting_chunks_ == behind_ || !chunk.measure->finite;
 }
 
+// ---- what is called
+
+bool RoundApplier::is_open(const Chunk& chunk) const {
+  return chunk.version == open_step_ && !(needs_whole_gradient_ && chunk.round.covered());
+}
+
+// Within a step chunks are only ever done with.
+void RoundApplier::find_lowest() {
+  while (lowest_ < chunks_.size() && !is_open(chunks_[lowest_])) {
+    ++lowest_;
+  }
+}
+
+Want RoundApplier::want(const Work& work, const FactorPlan& /*plan*/) const {
+  const auto& chunk = *chunks_.find(work.chunk);
+  if (work.step > chunk.version || work.step >= steps_) {
+    return Want::not_yet;
+  }
+  return work.step < chunk.version || chunk.round.covers(work.node) ? Want::covered : Want::wanted;
+}
+
+bool RoundApplier::joins(const Work& work) const {
+  const auto family = tree::family(work.node, slots_);
+  return family && chunks_.find(work.chunk)->round.holds(family->sibling);
+}
+
+Spine RoundApplier::spine() const {
+  const auto* chunk = lowest_ < chunks_.size() ? &chunks_[lowest_] : nullptr;
+  return {chunk == nullptr ? 0 : chunk->round.held_before_missing() * chunk->spec.bytes, root_bytes_};
+}
+
+std::optional<OldestWanted> RoundApplier::oldest_wanted() const {
+  const auto* chunk = lowest_ < chunks_.size() ? &chunks_[lowest_] : nullptr;
+  const auto slot = chunk == nullptr || chunk->version >= steps_ ? std::nullopt : chunk->round.first_missing();
+  return slot ? std::optional(OldestWanted{chunk->version, chunk->spec.id, *slot}) : std::nullopt;
+}
+
 // ---- timelines
 
 std::vector<PayloadId> RoundApplier::forget() {
@@ -171,6 +221,9 @@ std::vector<PayloadId> RoundApplier::forget() {
     reopen(chunk);
   }
   held_payloads_ = 0;
+  held_bytes_ = 0;
+  root_bytes_ = 0;
+  lowest_ = 0;
   next_decided_ = chunks_.size();
   waiting_chunks_ = 0;
   return payloads;
@@ -185,6 +238,7 @@ void RoundApplier::begin(Step base, Incarnation /*incarnation*/) {
   // A lane without chunks holds nobody up.
   open_step_ = chunks_.empty() ? steps_ : base;
   behind_ = chunks_.size();
+  lowest_ = 0;
 }
 
 ResumedItems RoundApplier::resume(const lane::Resumed& event) {
@@ -199,7 +253,7 @@ std::optional<ServedChunk> RoundApplier::served(ChunkId id) const {
   return chunk == nullptr ? std::nullopt : std::optional(served(*chunk));
 }
 
-WantedVersion RoundApplier::wanted(const Push& push) const { return {push.step + 1, 0}; }
+WantedVersion RoundApplier::wanted(const Push& push) const { return {push.step + 1, kNoLeadNumber}; }
 
 // The version before the newest is there as well, if it is of this timeline.
 ServedChunk RoundApplier::served(const Chunk& chunk) const {

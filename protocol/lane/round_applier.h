@@ -40,6 +40,20 @@ class RoundApplier {
   ApplierOutcome go_on(const FactorPlan& plan);
   [[nodiscard]] bool has_more() const { return next_decided_ < chunks_.size(); }
 
+  // ---- what is called
+  [[nodiscard]] static bool is_of_items() { return false; }
+  [[nodiscard]] Slot slots() const { return slots_; }
+  [[nodiscard]] Want want(const Work& work, const FactorPlan& plan) const;
+  // Whether it would be joined at once with what is held.
+  [[nodiscard]] bool joins(const Work& work) const;
+  // Of items alone: whether it is taken, and not applied yet.
+  [[nodiscard]] static bool holds(const Work& /*work*/) { return false; }
+  [[nodiscard]] std::uint64_t held_bytes() const { return held_bytes_; }
+  // The lowest open chunk is the first one that is not applied, or of jobs whose decision needs the whole gradient the
+  // first one that is not covered.
+  [[nodiscard]] Spine spine() const;
+  [[nodiscard]] std::optional<OldestWanted> oldest_wanted() const;
+
   // ---- timelines
   // Gives up all contributions: their payloads.
   std::vector<PayloadId> forget();
@@ -70,9 +84,10 @@ class RoundApplier {
   // All of it.
   template <typename = void>
   [[nodiscard]] auto state() const {
-    return listed::all(listed::plain(slots_, steps_, event_bytes_, measures_updates_), listed::parts(chunks_),
-                       listed::plain(base_, open_step_, behind_, next_decided_, waiting_chunks_),
-                       listed::accounts(held_payloads_), listed::accounts(counters_));
+    return listed::all(
+        listed::plain(slots_, steps_, event_bytes_, measures_updates_, needs_whole_gradient_), listed::parts(chunks_),
+        listed::plain(base_, open_step_, behind_, next_decided_, waiting_chunks_), listed::accounts(held_payloads_),
+        listed::fixed(held_bytes_, root_bytes_, lowest_), listed::accounts(counters_));
   }
 
  private:
@@ -101,12 +116,15 @@ class RoundApplier {
   ApplierOutcome apply_decided(const FactorPlan& plan);
   std::optional<AppliedUpdate> apply_if_decided(Chunk& chunk, const FactorPlan& plan);
   bool wait_for_decision(Chunk& chunk);
+  [[nodiscard]] bool is_open(const Chunk& chunk) const;
+  void find_lowest();
   [[nodiscard]] ServedChunk served(const Chunk& chunk) const;
 
   Slot slots_;
   Step steps_;
   std::uint64_t event_bytes_;
   bool measures_updates_;
+  bool needs_whole_gradient_;
   ChunkTable<Chunk> chunks_;
   Step base_ = 0;
   Step open_step_ = 0;
@@ -114,6 +132,10 @@ class RoundApplier {
   std::size_t next_decided_;        // chunks from here on may be due by a plan, to be applied or measured
   std::size_t waiting_chunks_ = 0;  // covered ones of open_step_ that have no decision
   std::size_t held_payloads_ = 0;
+  // These follow from the chunks.
+  std::uint64_t held_bytes_ = 0;
+  std::uint64_t root_bytes_ = 0;  // of covered chunks, in jobs whose decision needs the whole gradient
+  std::size_t lowest_ = 0;        // the lowest open chunk
   ApplierCounters counters_;
 };
 

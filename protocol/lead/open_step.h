@@ -1,23 +1,39 @@
 // The oldest step that is open, as the shards' reports show it.
 #pragma once
 
+#include <map>
+#include <vector>
+
 #include "protocol/ids.h"
 #include "protocol/slot_set.h"
 #include "protocol/state_list.h"
 
 namespace ballast {
 
+// Which slots can be late that somebody has computed. A lane calls the lowest work first, and what it has not called
+// waits for it: so of each lane only the slot that it wants next can be, of whoever does not offer it there.
+struct WantedSlots {
+  SlotSet of_anybody;                              // some lanes lack them, and tell nothing of what they want
+  std::map<Slot, std::vector<SessionId>> offered;  // by slot that some lane wants next: who offers it to all of these
+
+  template <typename = void>
+  [[nodiscard]] auto state() const {
+    return listed::all(listed::parts(of_anybody), listed::plain(offered));
+  }
+};
+
 struct OpenStep {
-  explicit OpenStep(Slot slots) : missing(slots) {}
+  explicit OpenStep(Slot slots) : missing(slots), wanted{SlotSet(slots), {}} {}
 
   Step step = 0;
   bool is_observed = false;  // else nothing is known of it
   Micros opened = 0;         // when the lead heard of it, or gave out work again
   SlotSet missing;           // slots that some lane lacks
+  WantedSlots wanted;
 
   template <typename = void>
   [[nodiscard]] auto state() const {
-    return listed::all(listed::plain(step, is_observed), listed::ages(opened), listed::parts(missing));
+    return listed::all(listed::plain(step, is_observed), listed::ages(opened), listed::parts(missing, wanted));
   }
 };
 

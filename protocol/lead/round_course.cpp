@@ -21,7 +21,7 @@ void RoundCourse::observe_idle(const ShardRoster& shards, const std::set<LaneId>
 void RoundCourse::observe(const ShardRoster& shards, const std::set<LaneId>& news, Micros now) {
   at(now);
   observe_idle(shards, news, now);
-  shares_.observe(progress_.open_step(), progress_.missing(), at_);
+  shares_.observe(progress_.open_step(), progress_.missing(), progress_.wanted(), at_);
 }
 
 void RoundCourse::members_changed(const std::vector<SessionId>& sessions, Step limit) {

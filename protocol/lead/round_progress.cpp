@@ -1,14 +1,16 @@
 #include "protocol/lead/round_progress.h"
 
+#include <algorithm>
 #include <bit>
 #include <utility>
 
 namespace ballast {
 
 void RoundProgress::take(LaneId id, const LaneReport& report) {
-  Lane lane{report.open_step, SlotSet::from_words(slots_, report.rounds.missing)};
+  Lane lane{report.open_step, SlotSet::from_words(slots_, report.rounds.missing), report.rounds.wanted,
+            report.rounds.offered_by};
   const Step before = open_step();
-  const auto [known, is_first] = lanes_.try_emplace(id, Lane{steps_, SlotSet(slots_)});
+  const auto [known, is_first] = lanes_.try_emplace(id, Lane{steps_, SlotSet(slots_), kNoSlot, {}});
   const auto left = at_.find(known->second.open);
   if (left != at_.end() && --left->second == 0) {
     at_.erase(left);
@@ -50,10 +52,30 @@ void RoundProgress::move(const Lane& from, const Lane& to, Step open) {
 void RoundProgress::recount() {
   lacking_.assign(slots_, 0);
   missing_ = SlotSet(slots_);
-  const Lane nothing{steps_, SlotSet(slots_)};
+  const Lane nothing{steps_, SlotSet(slots_), kNoSlot, {}};
   for (const auto& [id, lane] : lanes_) {
     move(nothing, lane, open_step());
   }
+}
+
+WantedSlots RoundProgress::wanted() const {
+  WantedSlots wanted{SlotSet(slots_), {}};
+  for (const auto& [id, lane] : lanes_) {
+    if (lane.open != open_step()) {
+      continue;
+    }
+    if (lane.wanted == kNoSlot) {
+      wanted.of_anybody.insert(lane.missing);
+      continue;
+    }
+    const auto [slot, is_first] = wanted.offered.try_emplace(lane.wanted, lane.offered_by);
+    if (!is_first) {
+      std::erase_if(slot->second, [&](SessionId session) {
+        return std::ranges::find(lane.offered_by, session) == lane.offered_by.end();
+      });
+    }
+  }
+  return wanted;
 }
 
 Step RoundProgress::open_step() const { return at_.empty() ? steps_ : at_.begin()->first; }

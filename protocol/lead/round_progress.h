@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "protocol/ids.h"
+#include "protocol/lead/open_step.h"
 #include "protocol/messages.h"
 #include "protocol/slot_set.h"
 #include "protocol/state_list.h"
@@ -27,6 +28,9 @@ class RoundProgress {
   [[nodiscard]] Step open_step() const;
   [[nodiscard]] const SlotSet& missing() const { return missing_; }
 
+  // Costs a look at each lane.
+  [[nodiscard]] WantedSlots wanted() const;
+
   // All of it.
   template <typename = void>
   [[nodiscard]] auto state() const {
@@ -38,10 +42,12 @@ class RoundProgress {
   struct Lane {
     Step open = 0;
     SlotSet missing;
+    Slot wanted = kNoSlot;
+    std::vector<SessionId> offered_by = {};
 
     template <typename = void>
     [[nodiscard]] auto state() const {
-      return listed::all(listed::plain(open), listed::parts(missing));
+      return listed::all(listed::plain(open), listed::parts(missing), listed::plain(wanted, offered_by));
     }
   };
 

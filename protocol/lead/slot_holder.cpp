@@ -36,13 +36,26 @@ bool SlotHolder::has_left(const OpenStep& open) const {
   return std::ranges::any_of(share.ranges(), [&](SlotRange range) { return next_left(open, range) < range.end; });
 }
 
-bool SlotHolder::is_awaited(const OpenStep& open) const {
+bool SlotHolder::is_awaited(const OpenStep& open, SessionId session) const {
   if (share.is_trial()) {
     return false;
   }
+  if (open.missing.contains(seen.in_hand(open.step)) || has_left(open)) {
+    return true;
+  }
   const auto is_missing = [&](SlotRange range) { return open.missing.contains_some_of(range); };
-  return open.missing.contains(seen.in_hand(open.step)) || std::ranges::any_of(share.ranges(), is_missing) ||
-         std::ranges::any_of(seen.computed_ranges(open.step), is_missing);
+  if (seen.has_passed(open.step) && std::ranges::any_of(share.ranges(), is_missing)) {
+    return true;  // by its own word nothing is
+  }
+  const auto& wanted = open.wanted;
+  const auto ranges = seen.computed_ranges(open.step);
+  if (std::ranges::any_of(ranges, [&](SlotRange range) { return wanted.of_anybody.contains_some_of(range); })) {
+    return true;
+  }
+  const auto* computed = seen.computed(open.step);
+  return computed != nullptr && std::ranges::any_of(wanted.offered, [&](const auto& slot) {
+           return computed->contains(slot.first) && std::ranges::find(slot.second, session) == slot.second.end();
+         });
 }
 
 }  // namespace ballast

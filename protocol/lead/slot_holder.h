@@ -44,8 +44,9 @@ struct SlotHolder {
   [[nodiscard]] bool has_some_of(const OpenStep& open) const;
   // Whether there is one in its share.
   [[nodiscard]] bool has_left(const OpenStep& open) const;
-  // Something is missing of its share, or of what it has begun, which nobody else brings while it is counted on.
-  [[nodiscard]] bool is_awaited(const OpenStep& open) const;
+  // Something is missing of its share, or of what it has begun, which nobody else brings while it is counted on. What
+  // it has computed and offers is not: it waits to be called. `session`: whose this is.
+  [[nodiscard]] bool is_awaited(const OpenStep& open, SessionId session) const;
 };
 
 }  // namespace ballast

@@ -95,7 +95,7 @@ void SlotHolders::rewind() {
 
 // ---- the open step
 
-void SlotHolders::open_step(Step step, const SlotSet& missing, const Ranges& standing, Micros now) {
+void SlotHolders::open_step(Step step, const SlotSet& missing, WantedSlots wanted, const Ranges& standing, Micros now) {
   if (open_.is_observed) {
     std::ranges::for_each(holders_, [](Held& held) { held.second.suspicion.close_step(); });
   }
@@ -104,14 +104,16 @@ void SlotHolders::open_step(Step step, const SlotSet& missing, const Ranges& sta
   open_.is_observed = true;
   open_.opened = now;
   open_.missing = missing;
+  open_.wanted = std::move(wanted);
   contested_ = SlotSet(rules_.step.slots);
   delivered_ = SlotSet(rules_.step.slots);
   typical_.settle();
   take_standing(standing, now);
 }
 
-void SlotHolders::observe(const SlotSet& missing) {
+void SlotHolders::observe(const SlotSet& missing, WantedSlots wanted) {
   open_.missing = missing;
+  open_.wanted = std::move(wanted);
   forget_covered();
 }
 
@@ -258,7 +260,7 @@ void SlotHolders::look_at(const std::vector<SessionId>& sessions, const std::set
       predict(own, now);
     }
     if (suspicion.is_late() || is_overdue(own, now)) {
-      if (!own.is_awaited(open_)) {
+      if (!own.is_awaited(open_, session)) {
         suspicion.await_nothing();
       } else if (!suspicion.is_late()) {
         suspicion.find_late();
@@ -280,20 +282,23 @@ SlotHolders::Chosen SlotHolders::counted() {
   Chosen counted;
   const auto take = [&](auto is_counted) {
     for (auto& held : holders_) {
-      if (held.second.takes_part() && is_counted(held.second)) {
+      if (held.second.takes_part() && is_counted(held)) {
         counted.push_back(&held);
       }
     }
     return !counted.empty();
   };
-  const auto is_trusted = [](const SlotHolder& own) { return !own.suspicion.is_suspect() && !own.seen.is_leaving(); };
-  const auto is_free = [&](const SlotHolder& own) {
-    return !own.suspicion.is_silent() && !own.seen.is_leaving() && !own.is_awaited(open_);
+  const auto is_trusted = [](const Held& held) {
+    return !held.second.suspicion.is_suspect() && !held.second.seen.is_leaving();
   };
-  if (take([](const SlotHolder& own) { return own.keeps_share(); }) || take(is_trusted) || take(is_free)) {
+  const auto is_free = [&](const Held& held) {
+    const auto& own = held.second;
+    return !own.suspicion.is_silent() && !own.seen.is_leaving() && !own.is_awaited(open_, held.first);
+  };
+  if (take([](const Held& held) { return held.second.keeps_share(); }) || take(is_trusted) || take(is_free)) {
     return counted;
   }
-  take([](const SlotHolder& /*own*/) { return true; });
+  take([](const Held& /*held*/) { return true; });
   return counted;
 }
 

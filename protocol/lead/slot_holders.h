@@ -53,9 +53,9 @@ class SlotHolders {
   void lose(SessionId session);
   HolderNews heard(SessionId session, const SlotProgress& progress, Micros now);
   // A step is open; all have their standing ranges of it.
-  void open_step(Step step, const SlotSet& missing, const Ranges& standing, Micros now);
+  void open_step(Step step, const SlotSet& missing, WantedSlots wanted, const Ranges& standing, Micros now);
   // Of the step that is open.
-  void observe(const SlotSet& missing);
+  void observe(const SlotSet& missing, WantedSlots wanted);
   // All have their standing ranges again, from now on.
   void reopen(const Ranges& standing, Micros now);
   void rewind();

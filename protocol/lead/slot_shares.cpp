@@ -113,12 +113,12 @@ void SlotShares::begin_division(StandingRanges::Ranges ranges, Step from) {
 
 // ---- the open step
 
-void SlotShares::observe(Step step, const SlotSet& lacking, Micros now) {
+void SlotShares::observe(Step step, const SlotSet& lacking, WantedSlots wanted, Micros now) {
   if (observed() && step == open()) {
-    return holders_.observe(lacking);
+    return holders_.observe(lacking, std::move(wanted));
   }
   standing_.forget_before(step);
-  holders_.open_step(step, lacking, standing_.at(step), now);
+  holders_.open_step(step, lacking, std::move(wanted), standing_.at(step), now);
 }
 
 std::optional<StepWork> SlotShares::now(SessionId session) const {

@@ -44,7 +44,9 @@ class SlotShares {
   bool heard(SessionId session, const SlotProgress& progress, Micros now);
   // What the shards say: the step is the oldest that is open, and lacks these slots. Shares of steps before it are
   // forgotten.
-  void observe(Step step, const SlotSet& lacking, Micros now);
+  void observe(Step step, const SlotSet& lacking, WantedSlots wanted, Micros now);
+  // Of lanes that do not tell what they want next.
+  void observe(Step step, const SlotSet& lacking, Micros now) { observe(step, lacking, {lacking, {}}, now); }
   // The job is taken back: what was given out and observed is forgotten.
   void rewind();
   // Work begins (again) now: nobody is late for the time in which none was given out.

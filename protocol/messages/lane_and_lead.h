@@ -86,6 +86,10 @@ struct RoundReport {
   Step reached = 0;                    // the newest version of a chunk
   // Whose contributions a chunk came to it by; some of them, if they are many.
   std::vector<SessionId> reached_by = {};
+  // The first missing slot of the lowest open chunk, the only one that the lane waits for; kNoSlot: none, or it is not
+  // told. And who in good standing offers it, or was called for it and is not late; some of them, if they are many.
+  Slot wanted = kNoSlot;
+  std::vector<SessionId> offered_by = {};
   bool operator==(const RoundReport&) const = default;
 };
 

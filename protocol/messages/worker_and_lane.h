@@ -47,8 +47,8 @@ struct Push {
   bool want_next = false;  // also pulls version step + 1 of this chunk
   Slot fault = kNoSlot;    // the first slot below `node` whose gradient of this chunk is not finite
   PhaseTimes phases;
-  ItemPush items = {};      // in rounds empty
-  std::uint64_t call = 0;   // that it answers; 0: it spends bytes given ahead
+  ItemPush items = {};     // in rounds empty
+  std::uint64_t call = 0;  // that it answers; 0: it spends bytes given ahead
   bool operator==(const Push&) const = default;
 };
 

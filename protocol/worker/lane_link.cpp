@@ -38,7 +38,22 @@ void LaneLink::forgotten() {
   outbox.set_credit(0);
 }
 
+LaneLink::Called LaneLink::called(const Call& call, Micros now) {
+  if (!welcome_ || call.number <= last_call_) {
+    return {};
+  }
+  last_call_ = call.number;
+  return {true, outbox.call(call.work, now)};
+}
+
+void LaneLink::has_room(std::uint64_t bytes) {
+  if (welcome_) {
+    outbox.give_ahead(bytes);
+  }
+}
+
 void LaneLink::moved() {
+  last_call_ = 0;
   forgotten();
   answered();
   refusal_.clear();

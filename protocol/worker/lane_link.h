@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,8 +28,16 @@ class LaneLink {
   void refused(std::string text) { refusal_ = std::move(text); }
   // Why nobody can be reached there; empty: no reason is known.
   void unreachable(std::string why);
-  // The lane does not know this worker any more.
+  // The lane does not know this worker any more, or the connection has ended: another one begins with a hello.
   void forgotten();
+  // The lane's call: what is to be sent now; none: nothing is. `is_new`: it was not heard before.
+  struct Called {
+    bool is_new = false;
+    std::optional<Contribution> contribution = {};
+  };
+  Called called(const Call& call, Micros now);
+  // The lane gives so many bytes ahead.
+  void has_room(std::uint64_t bytes);
   // It lives elsewhere, or in another life.
   void moved();
 
@@ -41,7 +50,7 @@ class LaneLink {
   template <typename = void>
   [[nodiscard]] auto state() const {
     return listed::all(listed::parts(outbox), listed::plain(welcome_), listed::ages(hello_at_, asked_at_),
-                       listed::plain(refusal_, why_));
+                       listed::names(last_call_), listed::plain(refusal_, why_));
   }
 
   Outbox outbox;
@@ -49,8 +58,9 @@ class LaneLink {
  private:
   bool welcome_ = false;
   Micros hello_at_ = 0;
-  Micros asked_at_ = 0;  // the first hello since it last answered; 0: none
-  std::string refusal_;  // of the newest hello
+  Micros asked_at_ = 0;          // the first hello since it last answered; 0: none
+  std::uint64_t last_call_ = 0;  // the number of
+  std::string refusal_;          // of the newest hello
   std::string why_;
 };
 

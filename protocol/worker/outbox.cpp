@@ -26,7 +26,7 @@ std::vector<PayloadId> Outbox::add(const Contribution& contribution) {
 std::vector<Contribution> Outbox::take_sendable(Micros now) {
   std::vector<Contribution> sendable;
   if (credit_ == 0) {
-    return sendable;
+    return spend_ahead(now);
   }
   std::vector<Key> keys;
   find_overdue(now, keys);
@@ -38,6 +38,63 @@ std::vector<Contribution> Outbox::take_sendable(Micros now) {
     sendable.push_back(send(key, now));
   }
   return sendable;
+}
+
+std::vector<Contribution> Outbox::spend_ahead(Micros now) {
+  std::vector<Contribution> sendable;
+  for (auto next = waiting_.begin(); next != waiting_.end();) {
+    const auto key = *next++;
+    const auto& entry = entries_.at(key);
+    if (entry.contribution.bytes > ahead_) {
+      break;
+    }
+    if (!entry.by_name) {
+      ahead_ -= entry.contribution.bytes;
+      sendable.push_back(send(key, now));
+    }
+  }
+  return sendable;
+}
+
+std::optional<Contribution> Outbox::call(const Work& work, Micros now) {
+  if (!waiting_.contains(work)) {
+    return std::nullopt;
+  }
+  return send(work, now);
+}
+
+// Most of what was offered is still to be called where the lane has little room; then one word more for each further
+// chunk would be as many as there are chunks.
+std::optional<std::vector<Work>> Outbox::offers(bool again) {
+  if (credit_ > 0 || (waiting_.empty() && told_.empty())) {
+    return std::nullopt;
+  }
+  std::vector<Work> lowest;
+  for (const auto& work : waiting_) {
+    if (lowest.size() == kMaxOffers) {
+      break;
+    }
+    lowest.push_back(work);
+  }
+  const bool is_news = lowest != told_;
+  const bool is_urgent = !lowest.empty() && (told_.size() < kMaxOffers / 2 || lowest.front() < told_.front());
+  if (!(is_news && is_urgent) && !(again && !lowest.empty())) {
+    return std::nullopt;
+  }
+  told_ = lowest;
+  return lowest;
+}
+
+void Outbox::not_yet(Timeline timeline, const Work& work) {
+  const auto entry = entries_.find(work);
+  if (entry == entries_.end() || entry->second.contribution.timeline != timeline || entry->second.tries == 0) {
+    return;
+  }
+  on_their_way_.erase(on_its_way(*entry));
+  in_flight_ -= entry->second.contribution.bytes;
+  entry->second.tries = 0;
+  entry->second.by_name = true;
+  waiting_.insert(work);
 }
 
 std::uint32_t Outbox::patience(const Entry& entry) { return std::min(entry.tries, kMostPatience); }
@@ -72,6 +129,7 @@ Contribution Outbox::send(const Key& key, Micros now) {
   const auto entry = entries_.find(key);
   if (entry->second.tries == 0) {
     waiting_.erase(key);
+    std::erase(told_, key);
     in_flight_ += entry->second.contribution.bytes;
   } else {
     on_their_way_.erase(on_its_way(*entry));
@@ -89,6 +147,7 @@ Outbox::Entries::iterator Outbox::release(Entries::iterator entry, std::vector<P
     on_their_way_.erase(on_its_way(*entry));
   } else {
     waiting_.erase(key);
+    std::erase(told_, key);
   }
   const auto parts = by_node_.find({own.contribution.step, own.contribution.node});
   if (--parts->second == 0) {
@@ -155,6 +214,8 @@ void Outbox::forget_sent() {
   }
   on_their_way_.clear();
   in_flight_ = 0;
+  ahead_ = 0;
+  told_.clear();
 }
 
 bool Outbox::has(Step step, Slot slot) const {

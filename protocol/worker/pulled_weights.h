@@ -48,6 +48,8 @@ class PulledWeights {
   [[nodiscard]] std::optional<WeightsKey> asked(ChunkId chunk) const;
   // They are to be had no more.
   void gone(ChunkId chunk, WeightsKey key);
+  // Whatever was asked for of the chunk will not come.
+  void unasked(ChunkId chunk) { chunks_[chunk].asked.reset(); }
 
   // Weights that are wanted came; how long they took is learnt from.
   void came(const Weights& header, Micros now);

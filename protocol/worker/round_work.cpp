@@ -131,7 +131,7 @@ std::optional<WorkerTarget> RoundWork::next() {
     if (auto work = left(step); !work.empty()) {
       begun_ = SlotSet(slots_);
       told_ = work;
-      return WorkerTarget{WorkerTarget::Kind::train, {step, 0}, step, std::move(work), {}};
+      return WorkerTarget{WorkerTarget::Kind::train, {step, kNoLeadNumber}, step, std::move(work), {}};
     }
   }
   return std::nullopt;
@@ -169,7 +169,7 @@ std::optional<SlotsAhead> RoundWork::after(const WorkerTarget& target) const {
 std::optional<WeightsKey> RoundWork::next_key(const WorkerTarget& target, std::optional<WeightsKey> asked) const {
   const bool is_wanted =
       target.step == cursor_ && !left(target.step + 1).empty() && !(asked && asked->version > target.step);
-  return is_wanted ? std::optional(WeightsKey{target.step + 1, 0}) : std::nullopt;
+  return is_wanted ? std::optional(WeightsKey{target.step + 1, kNoLeadNumber}) : std::nullopt;
 }
 
 void RoundWork::gone(Version version, Version newest) {

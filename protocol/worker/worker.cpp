@@ -171,6 +171,12 @@ void Worker::on(const FromLane& event) {
     on_stale(*stale);
   } else if (const auto* refused = std::get_if<Refused>(event.message)) {
     on_lane_refusal(lane, *refused);
+  } else if (const auto* call = std::get_if<Call>(event.message)) {
+    on_call(event.lane, *call);
+  } else if (const auto* ahead = std::get_if<BytesAhead>(event.message)) {
+    lane.has_room(ahead->bytes);
+  } else if (const auto* asked = std::get_if<ReturnAsked>(event.message)) {
+    on_return_asked(event.lane, *asked);
   }
   send_outbox(event.lane);
   leave_if_drained();
@@ -184,6 +190,9 @@ void Worker::on_welcome(LaneLink& lane, const LaneWelcome& welcome) {
 }
 
 void Worker::on_receipt(LaneLink& lane, const Receipt& receipt) {
+  if (receipt.outcome == ReceiptOutcome::not_yet) {
+    return lane.outbox.not_yet(receipt.timeline, {receipt.step, receipt.chunk, receipt.node});
+  }
   const auto free = lane.outbox.receipt(receipt.timeline, receipt.step, receipt.chunk, receipt.node, now_);
   if (free.empty()) {
     return;
@@ -417,6 +426,7 @@ void Worker::on(const Computed& event) {
   }
   ++counters_.steps;
   work_.computed(event.phases, at_);
+  give_back_ahead();
   accept_staged();
   advance();
   tell_progress();
@@ -438,6 +448,7 @@ void Worker::on(const Evaluated& event) {
     plan_.evaluation().done(result);
     emit(SendToLead{std::move(result)});
   }
+  give_back_ahead();
   accept_staged();
   advance();
   leave_if_drained();
@@ -456,24 +467,62 @@ void Worker::accept_staged() {
   }
 }
 
-void Worker::send_outbox(std::uint32_t lane) {
+void Worker::send_outbox(std::uint32_t lane, bool offers_again) {
   if (phase_ == Phase::stopped || !lanes_[lane].is_welcome()) {
     return;
   }
   for (const auto& contribution : lanes_[lane].outbox.take_sendable(now_)) {
-    Push push{.timeline = contribution.timeline,
-              .step = contribution.step,
-              .chunk = contribution.chunk,
-              .node = contribution.node,
-              .want_next = contribution.want_next,
-              .fault = contribution.fault,
-              .phases = phases(),
-              .items = {contribution.computed_from, contribution.clock, {}}};
-    if (contribution.marks) {
-      push.items.marks = *contribution.marks;
+    send(lane, contribution, 0);
+  }
+  if (auto offers = lanes_[lane].outbox.offers(offers_again)) {
+    emit(SendToLane{lane, Offers{plan_.timeline(), std::move(*offers)}, kNoPayload});
+  }
+}
+
+void Worker::send(std::uint32_t lane, const Contribution& contribution, std::uint64_t call) {
+  Push push{.timeline = contribution.timeline,
+            .step = contribution.step,
+            .chunk = contribution.chunk,
+            .node = contribution.node,
+            .want_next = contribution.want_next,
+            .fault = contribution.fault,
+            .phases = phases(),
+            .items = {contribution.computed_from, contribution.clock, {}},
+            .call = call};
+  if (contribution.marks) {
+    push.items.marks = *contribution.marks;
+  }
+  up_.sent(contribution.bytes, at_);
+  emit(SendToLane{lane, std::move(push), contribution.payload});
+}
+
+void Worker::on_call(std::uint32_t lane, const Call& call) {
+  const auto called = lanes_[lane].called(call, now_);
+  if (called.contribution) {
+    send(lane, *called.contribution, call.number);
+  } else if (called.is_new) {
+    emit(SendToLane{lane, CallVoid{call.number}, kNoPayload});
+  }
+}
+
+// What waits goes first: answers come in order, so the lane knows what is spent.
+void Worker::on_return_asked(std::uint32_t lane, const ReturnAsked& asked) {
+  if (lanes_[lane].is_welcome()) {
+    send_outbox(lane);
+    emit(SendToLane{lane, BytesReturned{asked.number, lanes_[lane].outbox.give_back()}, kNoPayload});
+  }
+}
+
+// What it has computed needs no more.
+void Worker::give_back_ahead() {
+  for (std::uint32_t lane = 0; lane < lanes_.size(); ++lane) {
+    auto& outbox = lanes_[lane].outbox;
+    if (outbox.has_waiting()) {
+      continue;
     }
-    up_.sent(contribution.bytes, at_);
-    emit(SendToLane{lane, std::move(push), contribution.payload});
+    if (const auto bytes = outbox.give_back(); bytes > 0) {
+      emit(SendToLane{lane, BytesReturned{0, bytes}, kNoPayload});
+    }
   }
 }
 
@@ -552,8 +601,10 @@ void Worker::on(const Tick& event) {
   if (phase_ == Phase::ready) {
     hello_lanes();
     pull_missing();
+    const bool offers_again = now_ - offered_at_ >= config_.offers_every;
+    offered_at_ = offers_again ? now_ : offered_at_;
     for (std::uint32_t lane = 0; lane < lanes_.size(); ++lane) {
-      send_outbox(lane);
+      send_outbox(lane, offers_again);
     }
   }
   leave_if_drained();
@@ -561,7 +612,7 @@ void Worker::on(const Tick& event) {
 
 void Worker::hello_lanes() {
   for (const auto lane : lanes_.greets(now_, config_.hello_every)) {
-    emit(SendToLane{lane, LaneHello{config_.name, layout_.spec_digest, layout_.layout_digest}, kNoPayload});
+    emit(SendToLane{lane, LaneHello{config_.name, layout_.spec_digest, layout_.layout_digest, true}, kNoPayload});
   }
 }
 
@@ -569,6 +620,20 @@ void Worker::on(const Unreachable& event) {
   if (event.lane < lanes_.size()) {
     lanes_[event.lane].unreachable(event.why);
   }
+}
+
+// What was pulled over it is asked for again; what was sent is offered again.
+void Worker::on(const ConnectionOver& event) {
+  if (event.lane >= lanes_.size()) {
+    return;
+  }
+  lanes_[event.lane].forgotten();
+  for (const auto& chunk : layout_.chunks) {
+    if (chunk.lane == event.lane) {
+      weights_.unasked(chunk.id);
+    }
+  }
+  hello_lanes();
 }
 
 void Worker::heartbeat() {

@@ -28,6 +28,7 @@ struct WorkerConfig {
   Micros heartbeat_every = 100'000;
   Micros busy_heartbeat_every = 50'000;  // while it computes
   Micros drain_patience = 20'000'000;    // a worker that is to leave waits so long for receipts
+  Micros offers_every = 1'000'000;       // what waits is offered again
   Micros news_apart = 10'000;         // heartbeats that tell of a slot: at least, as long as the lead asks for no more
   Micros hello_every = 200'000;       // to lead and lanes, until they answer
   Micros lane_silence = 5'000'000;    // a lane that answers no hello for so long is told of
@@ -228,8 +229,8 @@ class Worker {
   [[nodiscard]] auto state() const {
     return listed::all(listed::fixed(config_), listed::plain(layout_, phase_, welcome_),
                        listed::parts(lead_, lanes_, plan_, target_, weights_, work_, slot_clock_, up_, down_),
-                       listed::plain(beats_apart_, drains_), listed::ages(drains_since_), listed::fixed(actions_),
-                       listed::accounts(counters_), listed::ages(now_, at_));
+                       listed::plain(beats_apart_, drains_), listed::ages(drains_since_, offered_at_),
+                       listed::fixed(actions_), listed::accounts(counters_), listed::ages(now_, at_));
   }
 
  private:
@@ -242,6 +243,7 @@ class Worker {
   void on(const worker::Failed& event);
   void on(const worker::Drain& event);
   void on(const worker::Unreachable& event);
+  void on(const worker::ConnectionOver& event);
   void on(const worker::GradientReady& event);
   void on(const worker::SlotBegun& event);
   void on(const worker::Computed& event);
@@ -254,6 +256,8 @@ class Worker {
   void on_lead_refusal(const Refused& refused);
   void on_welcome(LaneLink& lane, const LaneWelcome& welcome);
   void on_receipt(LaneLink& lane, const Receipt& receipt);
+  void on_call(std::uint32_t lane, const Call& call);
+  void on_return_asked(std::uint32_t lane, const ReturnAsked& asked);
   void drop_item(Step step, Slot slot);
   void on_weights(LaneLink& lane, const Weights& weights, PayloadId payload);
   void take_as_receipt(LaneLink& lane, const Weights& weights);
@@ -272,7 +276,9 @@ class Worker {
   void amend();
   void leave_if_drained();
   void tell_progress();
-  void send_outbox(std::uint32_t lane);
+  void send_outbox(std::uint32_t lane, bool offers_again = false);
+  void send(std::uint32_t lane, const Contribution& contribution, std::uint64_t call);
+  void give_back_ahead();
   void hello_lanes();
   void heartbeat();
   void release(const std::vector<PayloadId>& payloads);
@@ -302,6 +308,7 @@ class Worker {
   Micros beats_apart_ = 0;  // as the lead asks
   std::string drains_;      // why it is to leave; empty: it is not
   Micros drains_since_ = 0;
+  Micros offered_at_ = 0;  // again
   worker::Actions actions_;
   WorkerCounters counters_;
   Micros now_ = 0;

@@ -71,12 +71,18 @@ class Keeper:
 
     def _take(self):
         for shard, folder in enumerate(self.folders):
-            for segment in (self.run.folder / f"shard-{shard}" / "journal").glob("[0-9a-f]" * 16):
+            for segment in self._segments(shard):
                 try:
                     os.link(segment, folder / segment.name)
                 except OSError as refused:
                     if refused.errno not in (errno.EEXIST, errno.ENOENT, errno.ENOSPC):  # of a full disk: next time
                         raise
+
+    def _segments(self, shard):
+        try:
+            return list((self.run.folder / f"shard-{shard}" / "journal").glob("[0-9a-f]" * 16))
+        except FileNotFoundError:  # the folder went while it was read
+            return []
 
     def _keep(self):
         while not self._over.wait(0.02):

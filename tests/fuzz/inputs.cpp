@@ -2,6 +2,7 @@
 //
 // Run it after a change of the wire or of the database's records, so that fuzzing starts from what is sent and stored
 // now. Inputs that stand beside these, found by fuzzing or written by hand, stay.
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <exception>
@@ -62,7 +63,8 @@ void write_messages(const std::filesystem::path& folder) {
     const auto message = random.of_kind(kind);
     Encoder encoder;
     const std::string payload(1, carries_payload(message) ? '\x11' : '\0');
-    for (auto version = kOldestProtocolVersion; version <= kProtocolVersion; ++version) {
+    for (auto version = std::max(kOldestProtocolVersion, known_since(message)); version <= kProtocolVersion;
+         ++version) {
       const auto name =
           std::string(message_name(message)) + (version < kProtocolVersion ? "-" + std::to_string(version) : "");
       write(folder / name, payload + std::string(text_of(encoder.encode(message, version))));

@@ -31,7 +31,7 @@ LifeSpec small(Slot slots, Step steps, std::uint32_t workers) {
   life.start_workers = workers;
   life.chunks = {{100, 0}, {20, 1}};
   life.workers.assign(workers, {0, kMilli, kMilli});
-  life.credit_bytes = 10'000;
+  life.spare_bytes = 10'000;
   life.reply_window_bytes = 10'000;
   life.delay_low = kMilli;
   life.release_high = kMilli;

@@ -19,6 +19,8 @@ namespace ballast::simulation {
 
 struct Delivery {
   ProcessId from = kNobody;
+  ConnectionId connection = 0;  // between a worker and a lane; 0: another way
+  Micros arrives = 0;
   std::shared_ptr<const Message> message;
   std::optional<Payload> payload;
 };

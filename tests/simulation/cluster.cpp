@@ -64,8 +64,32 @@ void Cluster::dispatch(Agenda::Entry entry) {
 }
 
 void Cluster::happen(ProcessId to, const Delivery& delivery) {
-  std::visit([&](auto& shell) { shell.receive(*this, delivery.from, *delivery.message, delivery.payload); },
-             processes_[to].shell);
+  if (delivery.connection != 0 && !is_there(to, delivery)) {
+    return;
+  }
+  if (auto* lane = std::get_if<LaneShell>(&processes_[to].shell)) {
+    return lane->receive(*this, delivery.from, delivery.connection, *delivery.message, delivery.payload);
+  }
+  const auto receive = [&](auto& shell) {
+    if constexpr (!std::is_same_v<std::decay_t<decltype(shell)>, LaneShell>) {
+      shell.receive(*this, delivery.from, *delivery.message, delivery.payload);
+    }
+  };
+  std::visit(receive, processes_[to].shell);
+}
+
+// What its connection has not lost.
+bool Cluster::is_there(ProcessId to, const Delivery& delivery) {
+  if (lane_life(to) == nullptr) {
+    return connections_.reaches_worker(to, delivery.from, delivery.connection, delivery.arrives);
+  }
+  return connections_.arrives(delivery.from, to, delivery.connection, delivery.arrives,
+                              payload_bytes(*delivery.message));
+}
+
+std::uint64_t Cluster::payload_bytes(const Message& message) const {
+  const auto* push = std::get_if<Push>(&message);
+  return push == nullptr ? 0 : life().chunks[push->chunk].bytes;
 }
 
 void Cluster::happen(ProcessId process, const TickDue& /*due*/) {
@@ -91,10 +115,8 @@ void Cluster::happen(ProcessId /*nobody*/, const FaultEvent& fault) {
 void Cluster::tick(ProcessId process) {
   auto& hosted = processes_[process];
   const auto clock = hosted.clock.read(now());
+  tell_of_connections(process);
   std::visit([&](auto& shell) { shell.tick(*this, clock); }, hosted.shell);
-  if (const auto* worker = std::get_if<WorkerShell>(&hosted.shell); worker != nullptr && worker->alive()) {
-    worker->check_retries(life(), now(), hosted.stands_until, hosted.clock.rate);
-  }
 }
 
 void Cluster::schedule_tick(ProcessId process) {
@@ -205,16 +227,75 @@ void Cluster::send(const Process& from, ProcessId to, Message message, std::opti
   if (to == kNobody) {
     return;
   }
-  const auto fate = network_.fate(random_, now(), from.id(), to, message);
+  auto fate = network_.fate(random_, now(), from.id(), to, message);
+  const auto ends = worker_and_lane(from.id(), to);
+  ConnectionId connection = 0;
+  if (ends) {
+    const auto [worker, lane] = *ends;
+    connection = worker == from.id() ? connections_.newest(worker, lane) : connections_.answered(worker, lane);
+    if (fate.copies == 0) {
+      end_connection(worker, lane, connection);
+    }
+    fate.copies = connection == 0 || connections_.is_over(worker, lane, connection) ? 0 : 1;
+  }
   if (traces()) {
     say_message(from, to, message, fate.copies);
   }
   if (fate.copies == 0) {
     return;
   }
+  if (ends && ends->first == from.id()) {
+    connections_.sent(from.id(), to, connection, payload_bytes(message));
+  }
   const auto shared = std::make_shared<const Message>(std::move(message));
   for (std::uint32_t copy = 0; copy < fate.copies; ++copy) {
-    agenda_.add(network_.arrival(random_, now(), from.id(), to, fate), to, Delivery{from.id(), shared, payload});
+    const auto arrives = network_.arrival(random_, now(), from.id(), to, fate, connection);
+    agenda_.add(arrives, to, Delivery{from.id(), connection, arrives, shared, payload});
+  }
+}
+
+// ---- connections
+
+std::optional<std::pair<ProcessId, ProcessId>> Cluster::worker_and_lane(ProcessId one, ProcessId other) const {
+  const auto is_worker = [&](ProcessId id) { return std::holds_alternative<WorkerShell>(processes_[id].shell); };
+  if (is_worker(one) && lane_life(other) != nullptr) {
+    return std::pair(one, other);
+  }
+  if (is_worker(other) && lane_life(one) != nullptr) {
+    return std::pair(other, one);
+  }
+  return std::nullopt;
+}
+
+// Some of what is under way still arrives.
+void Cluster::end_connection(ProcessId worker, ProcessId lane, ConnectionId connection) {
+  const auto lost_after = network_.is_scripted() ? Connections::kNever : now() + random_.between(0, life().delay_high);
+  if (connection == 0 || !connections_.end(worker, lane, connection, lost_after)) {
+    return;
+  }
+  facts().note(Fact::connection_lost);
+  if (traces()) {
+    say("the connection of " + process(worker).name() + " to " + process(lane).name() + " ends");
+  }
+}
+
+void Cluster::drop_connection(ProcessId lane, ProcessId worker, ConnectionId connection) {
+  ++faults_seen_;
+  facts().note(Fact::connection_dropped);
+  end_connection(worker, lane, connection);
+}
+
+// Both ends find it out when they look.
+void Cluster::tell_of_connections(ProcessId process) {
+  auto& shell = processes_[process].shell;
+  if (auto* worker = std::get_if<WorkerShell>(&shell)) {
+    for (const auto lane : connections_.over(process, now())) {
+      worker->connection_over(*this, lane);
+    }
+  } else if (auto* lane = std::get_if<LaneShell>(&shell)) {
+    for (const auto& [of, connection] : connections_.ended(process, [&](ProcessId id) { return is_alive(id); })) {
+      lane->connection_ended(*this, of, connection);
+    }
   }
 }
 

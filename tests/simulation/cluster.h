@@ -13,6 +13,7 @@
 #include "protocol/ids.h"
 #include "protocol/messages.h"
 #include "tests/simulation/agenda.h"
+#include "tests/simulation/connections.h"
 #include "tests/simulation/fault_events.h"
 #include "tests/simulation/host.h"
 #include "tests/simulation/network.h"
@@ -64,6 +65,11 @@ class Cluster final : public Host {
   [[nodiscard]] bool write_fails() override;
   [[nodiscard]] bool copy_fails(std::uint32_t shard) override;
   [[nodiscard]] bool takes_name(RunId run) override;
+  void drop_connection(ProcessId lane, ProcessId worker, ConnectionId connection) override;
+  [[nodiscard]] std::uint64_t under_way(ProcessId lane) const override { return connections_.under_way(lane); }
+  [[nodiscard]] ConnectionId newest_connection(ProcessId worker, ProcessId lane) override {
+    return connections_.newest(worker, lane);
+  }
   void acted(ProcessId process) override;
   void wrote_chunk(const LaneLife& lane) override;
   [[nodiscard]] bool was_disturbed() const override;
@@ -123,6 +129,8 @@ class Cluster final : public Host {
   void schedule_tick(ProcessId process);
   void dispatch(Agenda::Entry entry);
   void happen(ProcessId to, const Delivery& delivery);
+  [[nodiscard]] bool is_there(ProcessId to, const Delivery& delivery);
+  [[nodiscard]] std::uint64_t payload_bytes(const Message& message) const;
   void happen(ProcessId process, const TickDue& due);
   void happen(ProcessId process, const Pending& pending);
   void happen(ProcessId nobody, const FaultEvent& fault);
@@ -142,6 +150,10 @@ class Cluster final : public Host {
   [[nodiscard]] static const Process& base(const Shell& shell);
   void stand(const Process& process, Micros until);
   [[nodiscard]] std::uint32_t shard_of(const LaneLife& life) const { return life.lane / this->life().lanes; }
+  // Of the worker's and the lane's, if the two are such.
+  [[nodiscard]] std::optional<std::pair<ProcessId, ProcessId>> worker_and_lane(ProcessId one, ProcessId other) const;
+  void end_connection(ProcessId worker, ProcessId lane, ConnectionId connection);
+  void tell_of_connections(ProcessId process);
   void say_message(const Process& from, ProcessId to, const Message& message, std::uint32_t copies);
 
   // ---- cluster_start.cpp
@@ -242,6 +254,7 @@ class Cluster final : public Host {
   Random random_;
   Agenda agenda_;
   Network network_;
+  Connections connections_;
   std::deque<Hosted> processes_;
   Roster roster_;
   Storage storage_;

@@ -72,6 +72,13 @@ class Host {
   [[nodiscard]] virtual bool copy_fails(std::uint32_t shard) = 0;
   // Whether the run's name is another job's in the place for copies: from now on, or since.
   [[nodiscard]] virtual bool takes_name(RunId run) = 0;
+
+  // ---- connections between workers and lanes
+  // The lane ends it.
+  virtual void drop_connection(ProcessId lane, ProcessId worker, ConnectionId connection) = 0;
+  // Bytes of contributions that may still come to the lane.
+  [[nodiscard]] virtual std::uint64_t under_way(ProcessId lane) const = 0;
+  [[nodiscard]] virtual ConnectionId newest_connection(ProcessId worker, ProcessId lane) = 0;
   // A lane or the lead has carried out an action: it may crash before the next one.
   virtual void acted(ProcessId process) = 0;
   // A lane has written a chunk of a snapshot, and may crash.

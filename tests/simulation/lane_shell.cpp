@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "protocol/lane/lane_budget.h"
 #include "tests/simulation/judge/violation.h"
 
 namespace ballast::simulation {
@@ -36,7 +37,10 @@ LaneConfig lane_config(World& world, ProcessId id, std::uint32_t lane, Incarnati
   config.last_timeline = disk.timeline;
   config.run = life.restores ? kNamedRun : 0;
   config.address = Host::address(id);
-  config.credit_bytes = life.credit_bytes;
+  config.needs_whole_gradient = !life.items && (!life.norms.empty() || world.non_finite != NonFinite::halt);
+  config.memory_bytes =
+      life.spare_bytes + reserve_of(config.slots, config.chunks, config.needs_whole_gradient, life.items.has_value());
+  config.call_overdue = life.call_overdue;
   config.reply_window_bytes = life.reply_window_bytes;
   config.all_replies_bytes = life.all_replies_bytes;
   config.report_every = life.report_every;
@@ -68,7 +72,8 @@ LaneShell::LaneShell(World& world, ProcessId id, std::uint32_t lane, Incarnation
     : Process(id, lane_name(world.life, lane)),
       life_{id, lane, incarnation, 0, world.disk(lane / world.life.lanes, database).life},
       core_(lane_config(world, id, lane, incarnation, database)),
-      turns_(world.life, event_bytes(incarnation)) {
+      turns_(world.life, event_bytes(incarnation)),
+      memory_(lane_config(world, id, lane, incarnation, database).memory_bytes) {
   for (ChunkId chunk = 0; chunk < world.life.chunks.size(); ++chunk) {
     if (world.life.chunks[chunk].lane == lane) {
       chunks_[chunk];
@@ -83,7 +88,7 @@ Disk& LaneShell::disk(Host& host) { return host.world().disk(shard(host), life_.
 bool LaneShell::owns(ChunkId chunk) const { return chunks_.contains(chunk); }
 
 void LaneShell::tick(Host& host, Micros clock) {
-  step(host, lane::Tick{clock});
+  step(host, lane::Tick{clock, clock});  // what had come before is read
   if (host.life().restores && alive()) {
     look_for_copies(host);
   }
@@ -115,7 +120,8 @@ void LaneShell::note_plan(Host& host, const Message& message) {
   barred_ = plan->barred;
 }
 
-void LaneShell::receive(Host& host, ProcessId from, const Message& message, const std::optional<Payload>& payload) {
+void LaneShell::receive(Host& host, ProcessId from, ConnectionId connection, const Message& message,
+                        const std::optional<Payload>& payload) {
   if (host.is_lead(from)) {
     heard_ = from;
     note_plan(host, message);
@@ -124,14 +130,16 @@ void LaneShell::receive(Host& host, ProcessId from, const Message& message, cons
   note_asked(host, from, message);
   const auto* push = std::get_if<Push>(&message);
   if (push == nullptr) {
-    return step(host, lane::FromWorker{from, &message, kNoPayload, 0});
+    return step(host, lane::FromWorker{from, &message, kNoPayload, 0, connection, from});
   }
   const auto id = next_payload_++;
   held_[id] = {push->chunk, push->step, push->node, payload.value(), from};
   in_hand_.answers = 0;
+  in_hand_.session = from;
+  in_hand_.work = {push->step, push->chunk, push->node};
   in_hand_.base = push->items.computed_from;
   in_hand_.is_lost = is_lost(host, *push);
-  step(host, lane::FromWorker{from, &message, id, host.life().chunks[push->chunk].bytes});
+  step(host, lane::FromWorker{from, &message, id, host.life().chunks[push->chunk].bytes, connection, from});
   in_hand_.is_lost = false;
   if (!alive() || in_hand_.answers == 1) {
     return;
@@ -152,8 +160,12 @@ bool LaneShell::is_lost(Host& host, const Push& push) const {
 }
 
 void LaneShell::note_answer(Host& host, SessionId session, const Receipt& receipt) {
-  ++in_hand_.answers;
+  const Work work{receipt.step, receipt.chunk, receipt.node};
+  in_hand_.answers += session == in_hand_.session && work == in_hand_.work ? 1 : 0;
   unanswered_.erase({receipt.chunk, receipt.step * host.life().slots + receipt.node.begin, session});
+  if (receipt.outcome == ReceiptOutcome::not_yet) {
+    return;
+  }
   if (receipt.outcome == ReceiptOutcome::expired) {
     host.facts().note(in_hand_.is_lost ? Fact::lost_version : Fact::expired);
     host.judge().expired(host.disks(), life_, receipt, in_hand_.base);
@@ -174,7 +186,7 @@ void LaneShell::check_answered(Host& host) const {
 void LaneShell::receive_strange(Host& host, SessionId session, bool says_hello, const StrangeMessage& strange) {
   if (says_hello) {
     const Message hello = LaneHello{"stranger", "spec", "layout"};
-    step(host, lane::FromWorker{session, &hello, kNoPayload, 0});
+    step(host, lane::FromWorker{session, &hello, kNoPayload, 0, 1, session});
   }
   PayloadId id = kNoPayload;
   const auto held_before = held_.size();
@@ -183,7 +195,7 @@ void LaneShell::receive_strange(Host& host, SessionId session, bool says_hello, 
     held_[id] = {push->chunk, push->step, push->node, {}, session};
   }
   in_hand_.refusals = 0;
-  step(host, lane::FromWorker{session, &strange.message, id, strange.payload_bytes});
+  step(host, lane::FromWorker{session, &strange.message, id, strange.payload_bytes, 1, session});
   require(!alive() || in_hand_.refusals == 1, "a lane does not refuse a stranger's message");
   require(!alive() || held_.size() == held_before, "a lane keeps a stranger's payload");
 }
@@ -195,7 +207,7 @@ void LaneShell::receive_roots(Host& host, SessionId session, std::uint32_t steps
     return;
   }
   const Message hello = LaneHello{"impostor", "spec", "layout"};
-  step(host, lane::FromWorker{session, &hello, kNoPayload, 0});
+  step(host, lane::FromWorker{session, &hello, kNoPayload, 0, 1, session});
   for (std::uint32_t i = 0; i < steps && alive(); ++i) {
     for (const auto& [id, chunk] : chunks_) {
       if (alive() && core_.serving() && (of_all || id == chunks_.begin()->first)) {
@@ -217,7 +229,7 @@ void LaneShell::receive_root(Host& host, SessionId session, ChunkId chunk, Step 
   const bool is_barred = std::ranges::find(barred_, session) != barred_.end();
   const Message push = Push{life_.timeline, of_step, chunk, all, false, payload.fault, {}};
   host.facts().note(Fact::barred, is_barred);
-  step(host, lane::FromWorker{session, &push, id, host.life().chunks[chunk].bytes});
+  step(host, lane::FromWorker{session, &push, id, host.life().chunks[chunk].bytes, 1, session});
   require(!alive() || !is_barred || in_hand_.refusals == 1, "a lane takes a contribution of a session that is barred");
 }
 
@@ -244,11 +256,33 @@ void LaneShell::step(Host& host, const lane::Event& event) {
   }
   host.judge().lane_settled(host.disks(), life_, held_, core_.held_payloads());
   check_answered(host);
+  check_memory(host);
   if (core_.has_more() && !std::exchange(goes_on_, true)) {
     later(host, within(host.life().release_high), LaneGoesOn{});
   }
   const auto kinds = host.life().averaged_from ? 2U : 1U;  // weights, and their averages
   require(core_.deferred_replies() <= core_.sessions() * chunks_.size() * kinds, "more deferred replies than can be");
+}
+
+// Of what was called, whoever sends it: impostors speak a version in which nothing is.
+void LaneShell::check_memory(Host& host) const {
+  std::uint64_t bytes = host.under_way(id());
+  for (const auto& [payload, held] : held_) {
+    bytes += held.session < kFirstStranger ? host.life().chunks[held.chunk].bytes : 0;
+  }
+  require(bytes <= memory_, "contributions take more than the lane's memory for them");
+}
+
+void LaneShell::connection_ended(Host& host, ProcessId worker, ConnectionId connection) {
+  if (alive()) {
+    step(host, lane::ConnectionEnded{worker, connection});
+  }
+}
+
+void LaneShell::act(Host& host, lane::DropConnection& action) {
+  if (action.session < kFirstStranger) {
+    host.drop_connection(id(), static_cast<ProcessId>(action.session), action.connection);
+  }
 }
 
 void LaneShell::carry_out(Host& host, const LanePending& what) {
@@ -318,6 +352,10 @@ void LaneShell::act(Host& host, lane::Leave& action) {
 void LaneShell::gather(LifeFacts& facts) const {
   facts.note(Fact::went_on, turns_.went_on());
   const auto counters = core_.counters();
+  facts.note(Fact::called, counters.calls.calls > 0);
+  facts.note(Fact::spine_called, counters.calls.spine_calls > 0);
+  facts.note(Fact::waited_for_room, counters.calls.waits > 0);
+  facts.note(Fact::room_returned, counters.calls.returns > 0);
   facts.note(Fact::superseded, counters.updates.superseded > 0);
   facts.note(Fact::gone, counters.replies.gone > 0);
   facts.note(Fact::served_older, counters.replies.served_older > 0);

@@ -25,7 +25,10 @@ class LaneShell : public Process {
   LaneShell(World& world, ProcessId id, std::uint32_t lane, Incarnation incarnation, std::uint64_t database);
 
   void tick(Host& host, Micros clock);
-  void receive(Host& host, ProcessId from, const Message& message, const std::optional<Payload>& payload);
+  // `connection`: of a worker's; 0 from the lead.
+  void receive(Host& host, ProcessId from, ConnectionId connection, const Message& message,
+               const std::optional<Payload>& payload);
+  void connection_ended(Host& host, ProcessId worker, ConnectionId connection);
 
   // Its server is told to end.
   void depart(Host& host);
@@ -59,7 +62,9 @@ class LaneShell : public Process {
   };
   // The message that the core deals with.
   struct InHand {
-    std::uint32_t answers = 0;   // to a push
+    SessionId session = 0;       // of a push
+    Work work;                   // the same
+    std::uint32_t answers = 0;   // to it
     Version base = 0;            // of that push
     bool is_lost = false;        // it was computed from a version that this shard had in an earlier life alone
     std::uint32_t refusals = 0;  // of a stranger's
@@ -72,6 +77,7 @@ class LaneShell : public Process {
   void act(Host& host, lane::SendToWorker& action);
   void act(Host& host, lane::SendWeights& action);
   void act(Host& host, lane::SendToLead& action);
+  void act(Host& host, lane::DropConnection& action);
   void act(Host& host, lane::Sum& action);
   void act(Host& host, lane::Drop& action);
   void act(Host& host, lane::Apply& action);
@@ -113,6 +119,7 @@ class LaneShell : public Process {
   void apply_item(Host& host, lane::Apply& action);
   void note_answer(Host& host, SessionId session, const Receipt& receipt);
   void check_answered(Host& host) const;
+  void check_memory(Host& host) const;
   // The copying of the snapshot that is named, from its beginning or after a failure.
   void copy(Host& host, RunId run, SnapshotId named, std::uint32_t failures);
   [[nodiscard]] bool is_copying(RunId run, SnapshotId named) const;
@@ -153,6 +160,7 @@ class LaneShell : public Process {
   lane::CopiesFound found_;    // what it was told is in the place
   Snapshots snapshots_;
   InHand in_hand_;
+  std::uint64_t memory_ = 0;       // for contributions
   std::vector<SessionId> barred_;  // by the newest plan
   // Items that sessions wait to hear of.
   std::set<std::tuple<ChunkId, ItemId, SessionId>> unanswered_;

@@ -31,7 +31,7 @@ void draw_chunks(LifeSpec& life, Random& random) {
     life.chunks.push_back(chunk);
   }
   std::swap(life.chunks[random.between(0, count - 1)], life.chunks.back());
-  life.credit_bytes = random.chance(0.6) ? random.between(16, 600) : 1U << 20U;
+  life.spare_bytes = random.chance(0.6) ? random.between(16, 600) : 1U << 20U;
   life.reply_window_bytes = random.chance(0.6) ? random.between(16, 600) : 1U << 20U;
   life.all_replies_bytes = life.reply_window_bytes % 4 == 1 ? life.reply_window_bytes + 100 : 1U << 30U;
 }

@@ -152,7 +152,9 @@ struct LifeSpec {
   std::uint32_t plan_ahead = 256;
   std::vector<LifeChunk> chunks;  // the last one is the statistics chunk
   std::vector<LifeWorker> workers;
-  std::uint64_t credit_bytes = 0;
+  std::uint64_t spare_bytes = 0;  // of each lane's memory for contributions, besides what it needs at least
+  Micros call_overdue = 40'000;
+  Micros offers_every = 20'000;
   std::uint64_t reply_window_bytes = 0;         // of each session
   std::uint64_t all_replies_bytes = 1U << 30U;  // of a lane's sessions together
 

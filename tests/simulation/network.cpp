@@ -26,8 +26,9 @@ Fate Network::fate(Random& random, Micros now, ProcessId from, ProcessId to, con
   return fate;
 }
 
-Micros Network::arrival(Random& random, Micros now, ProcessId from, ProcessId to, const Fate& fate) {
-  auto& last = last_arrival_[{from, to}];
+Micros Network::arrival(Random& random, Micros now, ProcessId from, ProcessId to, const Fate& fate,
+                        ConnectionId connection) {
+  auto& last = last_arrival_[{from, to, connection}];
   if (script_) {
     last = std::max(last, now + (fate.delay != 0 ? fate.delay : life_.delay_low));
     return last;
@@ -41,7 +42,7 @@ Micros Network::arrival(Random& random, Micros now, ProcessId from, ProcessId to
     ++faults_;
     time += random.between(0, life_.faults.slow_delay);
   }
-  if (is_faulty(now) && random.chance(life_.faults.reordering)) {
+  if (connection == 0 && is_faulty(now) && random.chance(life_.faults.reordering)) {
     ++faults_;
     return time;
   }

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include "protocol/messages.h"
@@ -27,9 +28,12 @@ class Network {
   explicit Network(const LifeSpec& life) : life_(life) {}
 
   void follow(Script script) { script_ = std::move(script); }
+  [[nodiscard]] bool is_scripted() const { return static_cast<bool>(script_); }
   [[nodiscard]] Fate fate(Random& random, Micros now, ProcessId from, ProcessId to, const Message& message);
   // When a copy of a message that is sent now arrives.
-  [[nodiscard]] Micros arrival(Random& random, Micros now, ProcessId from, ProcessId to, const Fate& fate);
+  // `connection`: over which it goes, in order; 0: it may overtake others.
+  [[nodiscard]] Micros arrival(Random& random, Micros now, ProcessId from, ProcessId to, const Fate& fate,
+                               ConnectionId connection = 0);
 
   // In one direction.
   void cut(ProcessId from, ProcessId to, Micros until) { cut_until_[{from, to}] = until; }
@@ -44,9 +48,9 @@ class Network {
 
   const LifeSpec& life_;
   Script script_;
-  std::map<std::pair<ProcessId, ProcessId>, Micros> last_arrival_;  // links keep their order
-  std::map<std::pair<ProcessId, ProcessId>, Micros> cut_until_;     // by sender and receiver
-  std::map<std::pair<ProcessId, ProcessId>, Micros> slow_links_;    // what they add, by sender and receiver
+  std::map<std::tuple<ProcessId, ProcessId, ConnectionId>, Micros> last_arrival_;  // links keep their order
+  std::map<std::pair<ProcessId, ProcessId>, Micros> cut_until_;                    // by sender and receiver
+  std::map<std::pair<ProcessId, ProcessId>, Micros> slow_links_;  // what they add, by sender and receiver
   std::uint64_t faults_ = 0;
 };
 

@@ -56,8 +56,9 @@ std::string text(const Pull& pull) {
          " of chunks " + list(pull.chunks);
 }
 std::string text(const Push& push) {
-  return "push step " + std::to_string(push.step) + " chunk " + std::to_string(push.chunk) + " slots " +
-         words(push.node) + (push.fault != kNoSlot ? ", slot " + std::to_string(push.fault) + " not finite" : "") +
+  return std::string("push ") + (push.call == 0 ? "" : "for call " + std::to_string(push.call) + " ") + "step " +
+         std::to_string(push.step) + " chunk " + std::to_string(push.chunk) + " slots " + words(push.node) +
+         (push.fault != kNoSlot ? ", slot " + std::to_string(push.fault) + " not finite" : "") +
          (push.items.clock != kNoLeadNumber ? ", wants the newest version for clock " + words(push.items.clock)
           : push.want_next                  ? ", wants version " + std::to_string(push.step + 1)
                                             : "") +
@@ -66,11 +67,29 @@ std::string text(const Push& push) {
               : "") +
          (push.items.marks.empty() ? "" : ", rests on " + marks(push.items.marks));
 }
+std::string place(const Work& work) {
+  return "step " + std::to_string(work.step) + " chunk " + std::to_string(work.chunk) + " slots " + words(work.node);
+}
+std::string text(const Offers& offers) {
+  std::string text;
+  for (const auto& work : offers.works) {
+    text += (text.empty() ? " " : ", ") + place(work);
+  }
+  return "offers" + (text.empty() ? " nothing" : text);
+}
+std::string text(const CallVoid& none) { return "nothing for call " + std::to_string(none.number); }
+std::string text(const BytesReturned& returned) {
+  return "returns " + std::to_string(returned.bytes) + " bytes" + (returned.number == 0 ? "" : ", as asked");
+}
+std::string text(const Call& call) { return "call " + std::to_string(call.number) + ": " + place(call.work); }
+std::string text(const BytesAhead& ahead) { return "room for " + std::to_string(ahead.bytes) + " bytes"; }
+std::string text(const ReturnAsked& /*asked*/) { return "wants the room back"; }
 std::string text(const LaneWelcome& welcome) {
-  return "welcome, timeline " + std::to_string(welcome.timeline) + ", credit " + std::to_string(welcome.credit_bytes);
+  return "welcome, timeline " + std::to_string(welcome.timeline) +
+         (welcome.credit_bytes == 0 ? "" : ", credit " + std::to_string(welcome.credit_bytes));
 }
 std::string text(const Receipt& receipt) {
-  static constexpr const char* kOutcomes[] = {"(accepted)", "(duplicate)", "(expired)"};
+  static constexpr const char* kOutcomes[] = {"(accepted)", "(duplicate)", "(expired)", "(not yet)"};
   return std::string("receipt ") + kOutcomes[static_cast<std::size_t>(receipt.outcome)] + " step " +
          std::to_string(receipt.step) + " chunk " + std::to_string(receipt.chunk) + " slots " + words(receipt.node);
 }

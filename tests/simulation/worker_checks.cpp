@@ -36,44 +36,6 @@ void WorkerShell::check_left(Host& host) const {
   }
 }
 
-void WorkerShell::check_retries(const LifeSpec& life, Micros now, Micros stood_until, double rate) const {
-  const auto longest = static_cast<Micros>(static_cast<double>(life.retry.ceiling) / rate) + 1;
-  for (const auto& [id, kept] : kept_) {
-    if (!kept.is_gradient || kept.sent == 0) {
-      continue;
-    }
-    const auto since = std::max(kept.sent_at, stood_until);
-    if (now - since > longest * std::min(kept.sent, 8U) + 3 * life.tick) {
-      throw Violation(name() + " has no receipt for step " + std::to_string(kept.step) + " chunk " +
-                      std::to_string(kept.chunk) + " slots " + words(kept.node) + " and does not send it again");
-    }
-  }
-}
-
-bool WorkerShell::is_oldest(Host& host, const Kept& gradient) const {
-  const auto& chunks = host.life().chunks;
-  const auto age = [](const Kept& kept) { return std::tuple(kept.step, kept.chunk, kept.node); };
-  return std::none_of(kept_.begin(), kept_.end(), [&](const auto& entry) {
-    const auto& other = entry.second;
-    return other.is_gradient && chunks[other.chunk].lane == chunks[gradient.chunk].lane && age(other) < age(gradient);
-  });
-}
-
-// What was sent to a lane and is still kept lies within the credit, but for what was the oldest.
-void WorkerShell::check_credit(Host& host, std::uint32_t lane) const {
-  const auto& life = host.life();
-  std::uint64_t bytes = 0;
-  for (const auto& [id, kept] : kept_) {
-    if (kept.is_gradient && kept.sent > 0 && !kept.was_oldest && life.chunks[kept.chunk].lane == lane) {
-      bytes += life.chunks[kept.chunk].bytes;
-    }
-  }
-  if (bytes > life.credit_bytes) {
-    throw Violation(name() + " has " + std::to_string(bytes) + " bytes on their way within a credit of " +
-                    std::to_string(life.credit_bytes));
-  }
-}
-
 // Weights to compute an item from are asked for after the item was granted.
 void WorkerShell::check_pull(const Pull& pull) const {
   if (pull.version == kNewestVersion) {

@@ -61,7 +61,7 @@ void WorkerShell::act(Host& host, worker::Connect& action) {
   lanes_.at(action.lane) = static_cast<ProcessId>(std::stoul(action.address));
   for (auto& [id, kept] : kept_) {
     if (kept.is_gradient && host.life().chunks[kept.chunk].lane == action.lane) {
-      kept.sent = 0;  // to somebody else
+      kept.sent_over = 0;  // to somebody else
     }
   }
 }
@@ -212,7 +212,7 @@ void WorkerShell::gives_up(Host& host, ChunkId chunk, const PartialSum& sum) {
 
 void WorkerShell::done(Host& host, const GradientComputed& what) {
   const auto id = next_payload_++;
-  kept_[id] = {true, what.chunk, what.step, what.node, what.payload, 0, 0, false, false};
+  kept_[id] = {true, what.chunk, what.step, what.node, what.payload, 0, false};
   host.facts().note(Fact::mid_compute, what.payload.timeline < newest_timeline_);
   step(host, worker::GradientReady{what.step, what.node, what.chunk, id, what.payload.fault, what.is_last});
 }

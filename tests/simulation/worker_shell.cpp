@@ -20,6 +20,7 @@ WorkerConfig worker_config(const LifeSpec& life, const std::string& name) {
   config.hello_every = life.hello_every;
   config.lead_silence = life.lead_silence;
   config.retry = life.retry;
+  config.offers_every = life.offers_every;
   return config;
 }
 
@@ -63,18 +64,26 @@ void WorkerShell::receive(Host& host, ProcessId from, const Message& message, co
     newest_timeline_ = std::max(newest_timeline_, stale->timeline);
   } else if (const auto* weights = std::get_if<Weights>(&message)) {
     id = next_payload_++;
-    kept_[id] = {false, weights->chunk, weights->version, {}, payload.value(), 0, 0, false, false, *weights};
+    kept_[id] = {false, weights->chunk, weights->version, {}, payload.value(), 0, false, *weights};
     auto& newest = newest_seen_[{weights->timeline, weights->chunk}];
     newest = std::max(newest, weights->version);
   }
   step(host, worker::FromLane{static_cast<std::uint32_t>(lane - lanes_.begin()), &message, id});
 }
 
+void WorkerShell::connection_over(Host& host, ProcessId lane) {
+  const auto at = std::find(lanes_.begin(), lanes_.end(), lane);
+  if (alive() && at != lanes_.end()) {
+    step(host, worker::ConnectionOver{static_cast<std::uint32_t>(at - lanes_.begin())});
+  }
+}
+
 void WorkerShell::note_receipt(Host& host, const Receipt& receipt) {
   for (auto& [id, kept] : kept_) {
     if (kept.is_gradient && kept.payload.timeline == receipt.timeline && kept.chunk == receipt.chunk &&
         kept.step == receipt.step && kept.node == receipt.node) {
-      kept.receipted = true;
+      kept.receipted = receipt.outcome != ReceiptOutcome::not_yet;
+      kept.sent_over = kept.receipted ? kept.sent_over : 0;
       if (receipt.outcome == ReceiptOutcome::expired) {
         grants_.expired.insert(receipt.step * host.life().slots + receipt.node.begin);
       }
@@ -136,10 +145,9 @@ void WorkerShell::push(Host& host, std::uint32_t lane, const Push& push, Payload
     throw Violation(name() + " sends a gradient under another name");
   }
   require(!has_expired(host, kept), "a part of an item is sent after another part of it has expired");
-  kept.was_oldest = kept.sent == 0 ? is_oldest(host, kept) : kept.was_oldest;
-  ++kept.sent;
-  kept.sent_at = host.now();
-  check_credit(host, lane);
+  const auto connection = host.newest_connection(this->id(), lanes_.at(lane));
+  require(kept.sent_over != connection, "a contribution is sent twice over one connection");
+  kept.sent_over = connection;
   host.send(*this, lanes_.at(lane), push, kept.payload);
 }
 

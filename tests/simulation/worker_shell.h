@@ -28,9 +28,8 @@ class WorkerShell : public Process {
   [[nodiscard]] const Worker& core() const { return core_; }
   [[nodiscard]] bool has_heard(ProcessId lead) const { return heard_ == lead; }
   void carry_out(Host& host, const WorkerPending& what);
-  // Unreceipted work is sent again within the longest deadline there is, as long as it has not stood still since.
-  // `rate`: of its clock, against the time.
-  void check_retries(const LifeSpec& life, Micros now, Micros stood_until, double rate) const;
+  // Its connection to the lane, and another one begins.
+  void connection_over(Host& host, ProcessId lane);
   void leave(Host& host);
   // Rightly, by the judge.
   [[nodiscard]] bool refused() const { return refused_; }
@@ -43,11 +42,9 @@ class WorkerShell : public Process {
     Step step = 0;  // of weights: the version
     Node node;
     Payload payload;
-    std::uint32_t sent = 0;
-    Micros sent_at = 0;
+    ConnectionId sent_over = 0;  // 0: it was not, or the lane could not take it yet
     bool receipted = false;
-    bool was_oldest = false;  // of what was kept for its lane, when it was first sent
-    Weights header = {};      // of weights
+    Weights header = {};  // of weights
   };
 
   // Weights to compute from.
@@ -97,8 +94,6 @@ class WorkerShell : public Process {
 
   void note_receipt(Host& host, const Receipt& receipt);
   void push(Host& host, std::uint32_t lane, const Push& push, PayloadId id);
-  [[nodiscard]] bool is_oldest(Host& host, const Kept& gradient) const;
-  void check_credit(Host& host, std::uint32_t lane) const;
   void check_kept() const;
   // It goes because it was told to.
   void check_left(Host& host) const;

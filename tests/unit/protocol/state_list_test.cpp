@@ -165,11 +165,12 @@ TEST_CASE("a walk of a lane's copy visits the same values, of nearly all kinds")
       ++visited[leaf.kind];
     }
     CHECK(visited[Kind::plain] > 50);
-    CHECK(visited[Kind::ages] == 5);                    // the lead's silence, the session's, the last report
-    CHECK(visited[Kind::payloads] == 1);                // of the contribution
-    CHECK(visited[Kind::names] == (by_items ? 7 : 2));  // the last report, tickets, who waits for a receipt
+    CHECK(visited[Kind::ages] == 6);      // the lead's silence, the session's, the last report, calls'
+    CHECK(visited[Kind::payloads] == 1);  // of the contribution
+    CHECK(visited[Kind::names] ==
+          (by_items ? 8 : 3));  // the last report, the next call, tickets, who waits for a receipt
     CHECK(visited[Kind::accounts] ==
-          (by_items ? 4 : 9));  // in rounds contributors, those of the newest version and payloads, too
+          (by_items ? 5 : 10));  // in rounds contributors, those of the newest version and payloads, too
     CHECK(visited[Kind::parts] == 0);
   }
 }
@@ -180,7 +181,8 @@ TEST_CASE("when only time passes, only a lane's ages differ") {
     StateFixture fixture(by_items);
     const auto before = fixture.lane;
     CHECK(fixture.lane.step(lane::Tick{2'100}).empty());
-    CHECK(differences(before, fixture.lane) == Differences{{Kind::ages, 1}});
+    CHECK(differences(before, fixture.lane) ==
+          Differences{{Kind::ages, 2}});  // the lead's contact has the time, and the calls
   }
 }
 

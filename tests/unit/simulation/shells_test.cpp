@@ -46,6 +46,9 @@ class Shelf final : public Host {
   [[nodiscard]] bool write_fails() override { return false; }
   [[nodiscard]] bool copy_fails(std::uint32_t /*shard*/) override { return false; }
   [[nodiscard]] bool takes_name(RunId /*run*/) override { return false; }
+  void drop_connection(ProcessId /*lane*/, ProcessId /*worker*/, ConnectionId /*connection*/) override {}
+  [[nodiscard]] std::uint64_t under_way(ProcessId /*lane*/) const override { return 0; }
+  [[nodiscard]] ConnectionId newest_connection(ProcessId /*worker*/, ProcessId /*lane*/) override { return 1; }
   void acted(ProcessId /*process*/) override {}
   void wrote_chunk(const LaneLife& /*lane*/) override {}
   [[nodiscard]] bool was_disturbed() const override { return false; }
@@ -79,7 +82,7 @@ TEST_CASE("a lane that is copied before its disk has written goes its own way") 
   lane.tick(host, 1'000'000);
   REQUIRE(host.sent.size() == 1);
   CHECK(std::holds_alternative<ShardHello>(host.sent.front()));
-  lane.receive(host, kLead, Confirm{7, 1, {0, 0}, false}, std::nullopt);
+  lane.receive(host, kLead, 0, Confirm{7, 1, {0, 0}, false}, std::nullopt);
   const auto* record = first<TimelineRecord>(host);
   REQUIRE(record != nullptr);
   CHECK(host.pending.front().wait.line == Wait::Line::disk);

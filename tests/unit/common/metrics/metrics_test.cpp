@@ -3,7 +3,9 @@
 #include <doctest/doctest.h>
 
 #include <stdexcept>
+#include <string>
 #include <thread>
+#include <vector>
 
 namespace ballast {
 namespace {
@@ -95,6 +97,31 @@ TEST_CASE("series of a worker that has gone are removed; its handles stay usable
   handle->set(5);
   CHECK(metrics.text().find("\"w1\"") == std::string::npos);
   CHECK(says(metrics, R"(ballast_lead_worker_live{worker="w2"} 1)"));
+}
+
+TEST_CASE("whichever of its labels are given, what has them is removed, and nothing beside it") {
+  const std::string lateness = "ballast_shard_worker_lateness_seconds";
+  Metrics metrics;
+  for (const std::string lane : {"0", "1", "10"}) {
+    for (const std::string worker : {"", "a", "b", "bb"}) {
+      metrics.histogram(lateness, {lane, worker})->observe(1);
+      metrics.histogram("ballast_shard_worker_phase_seconds", {lane, worker, "pull"})->observe(1);
+    }
+  }
+  const auto has = [&](const std::string& labels) { return metrics.text().find(labels) != std::string::npos; };
+  metrics.remove("ballast_shard_worker_", {{"worker", "b"}, {"lane", "1"}});  // the first ones, in another order
+  CHECK_FALSE(has(R"({lane="1",worker="b")"));
+  metrics.remove(lateness, {{"worker", "a"}});  // not the first
+  CHECK_FALSE(has(lateness + R"(_count{lane="0",worker="a"})"));
+  CHECK_FALSE(has(lateness + R"(_count{lane="10",worker="a"})"));
+  metrics.remove("ballast_shard_worker_", {{"worker", "bb"}, {"direction", "in"}});  // none has all of these
+  for (const std::string left :
+       {R"("0",worker="b")", R"("0",worker="bb")", R"("1",worker="bb")", R"("10",worker="b")", R"("1",worker="")"}) {
+    CAPTURE(left);
+    CHECK(has(lateness + "_count{lane=" + left + "}"));
+    CHECK(has("ballast_shard_worker_phase_seconds_count{lane=" + left + ",phase=\"pull\"}"));
+  }
+  CHECK(has(R"(ballast_shard_worker_phase_seconds_count{lane="1",worker="a",phase="pull"})"));
 }
 
 TEST_CASE("a metric's series are bounded, and what is left out is counted") {

@@ -41,7 +41,7 @@ void fill(Random& random, SlotRange& range) {
   range.end = static_cast<Slot>(between(random, range.begin + 1, kMaxSlots));
 }
 
-void fill(Random& random, ReceiptOutcome& outcome) { outcome = static_cast<ReceiptOutcome>(random() % 3); }
+void fill(Random& random, ReceiptOutcome& outcome) { outcome = static_cast<ReceiptOutcome>(random() % 4); }
 void fill(Random& random, RefusalCode& code) { code = static_cast<RefusalCode>(random() % 10); }
 void fill(Random& random, Split& split) { split = static_cast<Split>(random() % 2); }
 void fill(Random& random, Ending& ending) { ending = static_cast<Ending>(random() % 3); }
@@ -77,6 +77,7 @@ void fill(Random& random, std::optional<Value>& value);
 void fill(Random& random, LaneId& value);
 void fill(Random& random, DatabaseLife& value);
 void fill(Random& random, LeadNumber& value);
+void fill(Random& random, Work& value);
 void fill(Random& random, PhaseTimes& value);
 void fill(Random& random, SnapshotId& value);
 void fill(Random& random, Standing& value);
@@ -193,8 +194,44 @@ void fill(Random& random, StepStatistics& value) {
 }
 
 void fill(Random& random, LaneHello& value) {
+  auto& [a, b, c, takes_calls] = value;
+  fill_all(random, a, b, c, takes_calls);
+}
+
+void fill(Random& random, Work& value) {
   auto& [a, b, c] = value;
   fill_all(random, a, b, c);
+}
+
+void fill(Random& random, Offers& value) {
+  auto& [a, works] = value;
+  fill_all(random, a, works);
+  std::ranges::sort(works);
+}
+
+void fill(Random& random, CallVoid& value) {
+  auto& [a] = value;
+  fill_all(random, a);
+}
+
+void fill(Random& random, BytesReturned& value) {
+  auto& [a, b] = value;
+  fill_all(random, a, b);
+}
+
+void fill(Random& random, Call& value) {
+  auto& [a, b] = value;
+  fill_all(random, a, b);
+}
+
+void fill(Random& random, BytesAhead& value) {
+  auto& [a] = value;
+  fill_all(random, a);
+}
+
+void fill(Random& random, ReturnAsked& value) {
+  auto& [a] = value;
+  fill_all(random, a);
 }
 
 void fill(Random& random, Pull& value) {
@@ -211,8 +248,8 @@ void fill(Random& random, ItemPush& value) {
 }
 
 void fill(Random& random, Push& value) {
-  auto& [a, b, c, node, e, fault, g, h] = value;
-  fill_all(random, a, b, c, node, e, g, h);
+  auto& [a, b, c, node, e, fault, g, h, call] = value;
+  fill_all(random, a, b, c, node, e, g, h, call);
   fill_slot_or_none(random, fault, node);
 }
 
@@ -355,8 +392,9 @@ void fill(Random& random, ItemReport& value) {
 }
 
 void fill(Random& random, RoundReport& value) {
-  auto& [missing, reached, reached_by] = value;
-  fill_all(random, missing, reached, reached_by);
+  auto& [missing, reached, reached_by, wanted, offered_by] = value;
+  fill_all(random, missing, reached, reached_by, offered_by);
+  fill_slot_or_none(random, wanted, {0, kMaxSlots});
 }
 
 void fill(Random& random, LaneReport& value) {

@@ -67,6 +67,8 @@ void agree(Evaluation& evaluation) {
   evaluation.begin = std::min(evaluation.begin, ~std::uint32_t{0} - 1);
   evaluation.end = std::max(evaluation.end, evaluation.begin + 1);
 }
+void agree(Pull& pull) { std::ranges::sort(pull.chunks); }
+void agree(Offers& offers) { std::ranges::sort(offers.works); }
 void agree(EvaluationResult& result) { result.examples = std::max(result.examples, result.correct); }
 void agree(ShardHello& hello) {
   hello.shards = std::max(hello.shards, hello.lane.shard + 1);
@@ -228,6 +230,10 @@ TEST_CASE("whatever is counted from one is not 0") {
     }
   }
   CHECK(refused.contains("ShardHello.database.count"));
+  for (const auto* number : {"Call.number", "CallVoid.number", "ReturnAsked.number"}) {
+    CHECK(refused.contains(number));
+  }
+  CHECK_FALSE(refused.contains("BytesReturned.number"));
   CHECK(refused.contains("LaneReport.slots_by_session[].session"));
 }
 

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "common/wire/messages_table.h"
+#include "tests/unit/common/wire/random_message.h"
 #include "tests/unit/common/wire/wire_test.h"
 
 namespace ballast {
@@ -248,7 +249,12 @@ TEST_CASE("recorded frames say what they said when they were sent") {
     CHECK(text_of(message) == texts[i]);
     kinds.insert(message_name(message));
   }
-  CHECK(kinds.size() == kKinds);
+  std::size_t known = 0;
+  RandomMessages random(1);
+  for (std::size_t kind = 0; kind < kKinds; ++kind) {
+    known += known_since(random.of_kind(kind)) <= kRecorded ? 1 : 0;
+  }
+  CHECK(kinds.size() == known);
 }
 
 TEST_CASE("a peer of the recorded version is sent the very bytes that one of its own would send") {

@@ -34,7 +34,8 @@ TEST_CASE("the words of enumerations are those of the schema") {
   using C = Control::Command;
   check_same<s::ReceiptOutcome, O>({{s::ReceiptOutcome::accepted, O::accepted},
                                     {s::ReceiptOutcome::duplicate, O::duplicate},
-                                    {s::ReceiptOutcome::expired, O::expired}});
+                                    {s::ReceiptOutcome::expired, O::expired},
+                                    {s::ReceiptOutcome::not_yet, O::not_yet}});
   check_same<s::RefusalCode, R>({{s::RefusalCode::malformed, R::malformed},
                                  {s::RefusalCode::wrong_protocol, R::wrong_protocol},
                                  {s::RefusalCode::unknown_session, R::unknown_session},

@@ -49,11 +49,23 @@ TEST_CASE("a body of an unknown kind or none is malformed") {
     schema::FinishEnvelopeBuffer(
         builder, schema::CreateEnvelope(builder, kProtocolVersion, static_cast<schema::Body>(kind), body.Union()));
     check_refused(decode(bytes_of(builder), 0, false), RefusalCode::malformed,
-                  {"Envelope.body", std::to_string(kind).c_str(), "1 to 23"});
+                  {"Envelope.body", std::to_string(kind).c_str(), "1 to 29"});
   }
   flatbuffers::FlatBufferBuilder builder;
   schema::FinishEnvelopeBuffer(builder, schema::CreateEnvelope(builder, kProtocolVersion, schema::Body::Stale, 0));
   check_refused(decode(bytes_of(builder), 0, false), RefusalCode::malformed, {"Envelope.body", "absent"});
+}
+
+TEST_CASE("a kind that the frame's version does not have is malformed") {
+  for (const Message& message : {Message(valid<Offers>()), Message(valid<CallVoid>()), Message(valid<BytesReturned>()),
+                                 Message(valid<Call>()), Message(valid<BytesAhead>()), Message(valid<ReturnAsked>())}) {
+    CAPTURE(message_name(message));
+    CHECK(known_since(message) == 14);
+    Encoder encoder;
+    check_refused(decode(encoder.encode(message, 13), 0, false), RefusalCode::malformed,
+                  {"Envelope.body", std::to_string(message.index() + 1).c_str(), "1 to 23"});
+  }
+  CHECK(known_since(valid<Status>()) == 0);
 }
 
 TEST_CASE("a header larger than the receiver's limit is refused") {

@@ -18,6 +18,11 @@ TEST_CASE("the slots of work are a range below the limit") {
     const auto* value = shown.c_str();
     check_out_of_range(changed<Push>([&](auto& push) { push.node = range; }), {"Push.node", value, "4096"});
     check_out_of_range(changed<Receipt>([&](auto& receipt) { receipt.node = range; }), {"Receipt.node", value, "4096"});
+    check_out_of_range(changed<Call>([&](auto& call) { call.work.node = range; }), {"Call.work.node", value, "4096"});
+    check_out_of_range(changed<Offers>([&](auto& offers) {
+                         offers.works = {{1, 2, range}};
+                       }),
+                       {"Offers.works[0].node", value, "4096"});
     check_out_of_range(changed<Assign>([&](auto& assign) {
                          assign.rounds.now = StepWork{1, {range}};
                        }),
@@ -93,8 +98,8 @@ TEST_CASE("an assignment's ranges do not run backwards") {
 }
 
 TEST_CASE("an unknown enumerator is refused") {
-  check_out_of_range(changed<Receipt>([](auto& receipt) { receipt.outcome = static_cast<ReceiptOutcome>(3); }),
-                     {"Receipt.outcome", "3", "at most 2"});
+  check_out_of_range(changed<Receipt>([](auto& receipt) { receipt.outcome = static_cast<ReceiptOutcome>(4); }),
+                     {"Receipt.outcome", "4", "at most 3"});
   check_out_of_range(Refused{static_cast<RefusalCode>(10), "text"}, {"Refused.code", "10", "at most 9"});
   check_out_of_range(changed<EvaluationResult>([](auto& result) { result.split = static_cast<Split>(2); }),
                      {"EvaluationResult.split", "2", "at most 1"});

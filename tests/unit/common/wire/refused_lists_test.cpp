@@ -23,6 +23,7 @@ TEST_CASE("lists are bounded") {
   check(changed<LaneReport>([](auto& body) { body.held.resize(4097); }), "LaneReport.held", 4096);
   check(changed<LaneReport>([](auto& body) { body.writing.resize(4097); }), "LaneReport.writing", 4096);
   check(changed<LaneReport>([](auto& body) { body.failed.resize(4097); }), "LaneReport.failed", 4096);
+  check(changed<Offers>([](auto& body) { body.works.resize(65); }), "Offers.works", 64);
   check(changed<Plan>([](auto& body) { body.snapshots.resize(4097); }), "Plan.snapshots", 4096);
   check(changed<Plan>([](auto& body) { body.keep.resize(4097); }), "Plan.keep", 4096);
   check(changed<EvaluationResult>([](auto& body) { body.counts.resize(5123); }), "EvaluationResult.counts", 5122);
@@ -51,6 +52,22 @@ TEST_CASE("a pull names no chunk twice, however often it might be answered") {
                      }),
                      {"Pull.chunks[1] is 4, after 4", "more than the entry before"});
   check_out_of_range(changed<Pull>([](auto& body) { body.chunks = {1, 5, 9, 7}; }), {"Pull.chunks[3] is 7, after 9"});
+}
+
+TEST_CASE("offers are in order, and none is made twice") {
+  const Work offered{3, 5, {4, 8}};
+  const auto refused_after = [&](const Work& second, const char* text) {
+    check_out_of_range(changed<Offers>([&](auto& body) {
+                         body.works = {offered, second};
+                       }),
+                       {text, "after step 3, chunk 5, node [4, 8)", "more than the entry before"});
+  };
+  refused_after(offered, "Offers.works[1] is step 3, chunk 5, node [4, 8)");
+  refused_after({3, 5, {0, 4}}, "Offers.works[1] is step 3, chunk 5, node [0, 4)");
+  refused_after({3, 4, {8, 9}}, "Offers.works[1] is step 3, chunk 4, node [8, 9)");
+  refused_after({2, 6, {8, 9}}, "Offers.works[1] is step 2, chunk 6, node [8, 9)");
+  const Offers ordered{1, {{2, 6, {8, 9}}, {3, 4, {8, 9}}, {3, 5, {0, 4}}, offered, {3, 5, {8, 9}}}};
+  check_decodes_to(encoded(ordered), ordered);
 }
 
 TEST_CASE("the entries of a step's or chunk's own lists are bounded in total") {

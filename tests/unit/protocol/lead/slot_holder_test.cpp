@@ -49,15 +49,21 @@ TEST_CASE("what is left to a session is missing, in its share, and not begun") {
 TEST_CASE("a session is awaited while anything of its share or of what it has begun is missing, unless it is a trial") {
   HolderFixture at;
   at.holder.share.begin({}, true);
-  CHECK(at.holder.is_awaited(at.open));
+  CHECK(at.holder.is_awaited(at.open, 1));
   at.open.missing.erase({1, 2});
-  CHECK(at.holder.is_awaited(at.open));  // slot 0 is computed, and not there
+  CHECK_FALSE(at.holder.is_awaited(at.open, 1));  // slot 0 is computed, and no lane is known to want it
+  at.open.wanted.of_anybody = at.open.missing;
+  CHECK(at.holder.is_awaited(at.open, 1));  // some lane may
+  at.open.wanted = {SlotSet(8), {{0, {2}}}};
+  CHECK(at.holder.is_awaited(at.open, 1));  // some does, and another session alone offers it there
+  at.open.wanted.offered[0] = {1, 2};
+  CHECK_FALSE(at.holder.is_awaited(at.open, 1));  // it waits to be called
   at.open.missing.erase({0, 1});
-  CHECK_FALSE(at.holder.is_awaited(at.open));
+  CHECK_FALSE(at.holder.is_awaited(at.open, 1));
   at.holder.share.add({7, 8}, true);
-  CHECK(at.holder.is_awaited(at.open));
+  CHECK(at.holder.is_awaited(at.open, 1));
   at.holder.share.make_trial();
-  CHECK_FALSE(at.holder.is_awaited(at.open));
+  CHECK_FALSE(at.holder.is_awaited(at.open, 1));
 }
 
 TEST_CASE("what a session has begun is taken out of a set, and nothing of another step") {

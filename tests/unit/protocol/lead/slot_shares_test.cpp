@@ -285,7 +285,7 @@ TEST_CASE("whatever a session tells of itself, others get its share after a whil
 
 TEST_CASE("a session that is lost while it has nothing of the open step is forgotten, and no other one") {
   SlotHolders holders(SharesFixture::rules_of(4, {}));
-  holders.open_step(0, SlotSet::full(4), {{1, {0, 4}}}, 10'000'000);
+  holders.open_step(0, SlotSet::full(4), {SlotSet::full(4), {}}, {{1, {0, 4}}}, 10'000'000);
   for (const SessionId session : {1, 10}) {
     holders.heard(session, {}, 10'000'000);
     holders.lose(session);

@@ -33,7 +33,7 @@ struct RoundWorkFixture {
   std::uint64_t orders = 0;
 };
 
-using Work = std::vector<SlotRange>;
+using Ready = std::vector<SlotRange>;
 
 }  // namespace
 
@@ -79,10 +79,10 @@ TEST_CASE("what is ordered of the open step replaces the standing range there, a
   at.order({0, 6, {0, 2}}, StepWork{1, {{3, 4}, {0, 1}}});
   auto target = at.compute();
   CHECK(target.step == 1);
-  CHECK(target.ranges == Work{{3, 4}, {0, 1}});
+  CHECK(target.ranges == Ready{{3, 4}, {0, 1}});
   target = at.compute();
   CHECK(target.step == 2);
-  CHECK(target.ranges == Work{{0, 2}});
+  CHECK(target.ranges == Ready{{0, 2}});
 }
 
 TEST_CASE("an order for no slots of the open step leaves the standing ranges of the steps after it") {
@@ -90,15 +90,15 @@ TEST_CASE("an order for no slots of the open step leaves the standing ranges of 
   at.order({0, 6, {0, 2}}, StepWork{0, {}});
   const auto target = *at.work.next();
   CHECK(target.step == 1);
-  CHECK(target.ranges == Work{{0, 2}});
+  CHECK(target.ranges == Ready{{0, 2}});
 }
 
 TEST_CASE("an order for one step says nothing of another") {
   RoundWorkFixture at;
   at.order({0, 6, {0, 2}}, StepWork{0, {{2, 4}}});
-  CHECK(at.compute().ranges == Work{{2, 4}});
-  CHECK(at.compute().ranges == Work{{0, 2}});  // of step 1
-  at.order({0, 6, {0, 2}});                    // without one for the open step
+  CHECK(at.compute().ranges == Ready{{2, 4}});
+  CHECK(at.compute().ranges == Ready{{0, 2}});  // of step 1
+  at.order({0, 6, {0, 2}});                     // without one for the open step
   CHECK(at.work.next()->step == 2);
 }
 
@@ -115,14 +115,14 @@ TEST_CASE("what a newer division gives it of a step that it has left is computed
     at.order({1, 6, {0, 4}});
     const auto target = *at.work.next();
     CHECK(target.step == (is_updated ? 2 : 1));
-    CHECK(target.ranges == (is_updated ? Work{{0, 4}} : Work{{2, 4}}));
+    CHECK(target.ranges == (is_updated ? Ready{{0, 4}} : Ready{{2, 4}}));
   }
 }
 
 TEST_CASE("a slot that is ordered twice is computed once") {
   RoundWorkFixture at;
   at.order({0, 6, {0, 2}}, StepWork{0, {{1, 3}, {0, 4}}});
-  CHECK(at.work.next()->ranges == Work{{1, 3}, {0, 1}, {3, 4}});
+  CHECK(at.work.next()->ranges == Ready{{1, 3}, {0, 1}, {3, 4}});
 }
 
 TEST_CASE("a computation in hand is amended if its slots have become others, and once") {
@@ -131,10 +131,10 @@ TEST_CASE("a computation in hand is amended if its slots have become others, and
   at.begin({0, 1});
   CHECK_FALSE(at.work.amend(target));
   at.order({0, 6, {0, 2}}, StepWork{0, {{0, 1}}});
-  CHECK(at.work.amend(target) == Work{{0, 1}});
+  CHECK(at.work.amend(target) == Ready{{0, 1}});
   CHECK_FALSE(at.work.amend(target));
   at.order({0, 6, {0, 2}}, StepWork{0, {{0, 1}, {3, 4}}});
-  CHECK(at.work.amend(target) == Work{{0, 1}, {3, 4}});
+  CHECK(at.work.amend(target) == Ready{{0, 1}, {3, 4}});
 }
 
 TEST_CASE("an order that names no open step gives nothing back of the one that was named before") {
@@ -142,7 +142,7 @@ TEST_CASE("an order that names no open step gives nothing back of the one that w
   const auto target = *at.work.next();
   at.begin({0, 1});
   at.order({0, 6, {0, 2}}, StepWork{0, {{0, 1}}});
-  CHECK(at.work.amend(target) == Work{{0, 1}});
+  CHECK(at.work.amend(target) == Ready{{0, 1}});
   at.order({0, 1, {0, 2}});
   CHECK_FALSE(at.work.amend(target));
   at.work.computed(target);
@@ -154,7 +154,7 @@ TEST_CASE("a computation of a step that is not open any more is amended to nothi
   const auto target = *at.work.next();
   at.begin({0, 1});
   at.order({0, 6, {0, 2}}, StepWork{1, {{0, 2}}});
-  CHECK(at.work.amend(target) == Work{});
+  CHECK(at.work.amend(target) == Ready{});
   at.work.computed(target);
   CHECK(at.work.next()->step == 1);
 }
@@ -165,12 +165,12 @@ TEST_CASE("what a computation has begun is done when it ends, and no more than t
   const auto target = *at.work.next();
   at.begin({0, 2});
   at.order({0, 6, {0, 2}}, StepWork{0, {{0, 2}}});  // the rest is another's
-  CHECK(at.work.amend(target) == Work{{0, 2}});
+  CHECK(at.work.amend(target) == Ready{{0, 2}});
   at.work.computed(target);
-  CHECK(at.work.begun_of(0).runs() == Work{{0, 2}});
+  CHECK(at.work.begun_of(0).runs() == Ready{{0, 2}});
   at.order({0, 6, {0, 2}}, StepWork{0, {{0, 4}}});  // and is given back
   CHECK(at.work.next()->step == 0);
-  CHECK(at.work.next()->ranges == Work{{2, 4}});
+  CHECK(at.work.next()->ranges == Ready{{2, 4}});
 }
 
 TEST_CASE("slots that were taken back after they had been begun are not computed again") {
@@ -181,7 +181,7 @@ TEST_CASE("slots that were taken back after they had been begun are not computed
   at.work.amend(target);
   at.work.computed(target);
   at.order({0, 6, {0, 2}}, StepWork{0, {{0, 3}}});
-  CHECK(at.work.next()->ranges == Work{{2, 3}});
+  CHECK(at.work.next()->ranges == Ready{{2, 3}});
 }
 
 TEST_CASE("what has been begun of a step is told while it is computed and after it") {
@@ -189,10 +189,10 @@ TEST_CASE("what has been begun of a step is told while it is computed and after 
   const auto target = *at.work.next();
   CHECK(at.work.begun_of(0).empty());
   at.begin({0, 1});
-  CHECK(at.work.begun_of(0).runs() == Work{{0, 1}});
+  CHECK(at.work.begun_of(0).runs() == Ready{{0, 1}});
   at.begin({1, 2});
   at.work.computed(target);
-  CHECK(at.work.begun_of(0).runs() == Work{{0, 2}});
+  CHECK(at.work.begun_of(0).runs() == Ready{{0, 2}});
   CHECK(at.work.begun_of(1).empty());
 }
 
@@ -204,7 +204,7 @@ TEST_CASE("work of the open step whose version is gone is given up") {
   CHECK(at.work.next()->step == 2);
   newer.gone(2, 4);
   CHECK(newer.next()->step == 3);
-  CHECK(newer.next()->ranges == Work{{0, 2}});
+  CHECK(newer.next()->ranges == Ready{{0, 2}});
 }
 
 TEST_CASE("what an order says of a step long before the cursor's is computed once") {
@@ -231,7 +231,7 @@ TEST_CASE("an order for a step before that whose weights are all here is for nob
   at.work.computed(target);
   CHECK(at.work.next()->step == 2);
   at.order({0, 6, {0, 2}}, StepWork{1, {{2, 3}}});  // the step itself may be open
-  CHECK(at.work.next()->ranges == Work{{2, 3}});
+  CHECK(at.work.next()->ranges == Ready{{2, 3}});
 }
 
 TEST_CASE("where the standing range ends nothing is asked for") {
@@ -255,22 +255,22 @@ TEST_CASE("receipts of a round are those of its step or a newer one, and a newer
 TEST_CASE("what a lead of version 13 orders of a step comes before the standing range that the step has") {
   RoundWorkFixture at;
   at.order({2, 6, {0, 4}}, StepWork{0, {{3, 4}}, true});
-  CHECK(at.compute().ranges == Work{{3, 4}, {0, 2}});
+  CHECK(at.compute().ranges == Ready{{3, 4}, {0, 2}});
   auto target = at.compute();
   CHECK(target.step == 1);
-  CHECK(target.ranges == Work{{0, 2}});
+  CHECK(target.ranges == Ready{{0, 2}});
   target = at.compute();
   CHECK(target.step == 2);
-  CHECK(target.ranges == Work{{0, 4}});
+  CHECK(target.ranges == Ready{{0, 4}});
 }
 
 TEST_CASE("a session without slots of its own goes on at its first ones after what a lead of version 13 ordered") {
   RoundWorkFixture at;
   at.order({0, 6, {}}, StepWork{3, {{2, 4}}, true});
-  CHECK(at.compute().ranges == Work{{2, 4}});
+  CHECK(at.compute().ranges == Ready{{2, 4}});
   CHECK_FALSE(at.work.next());
   at.order({5, 9, {1, 2}});
   const auto target = at.compute();
   CHECK(target.step == 5);
-  CHECK(target.ranges == Work{{1, 2}});
+  CHECK(target.ranges == Ready{{1, 2}});
 }

@@ -1,0 +1,186 @@
+#include "protocol/lane/call_accounts.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace ballast {
+
+namespace {
+
+constexpr std::uint64_t kSlowestBytesPerMilli = 64;  // of a link that is of use
+
+}  // namespace
+
+Micros CallAccounts::time_for(std::uint64_t bytes) const { return overdue_ + bytes / kSlowestBytesPerMilli * 1'000; }
+
+// ---- what is asked for
+
+void CallAccounts::call(Connection connection, std::uint64_t number, const OpenCall& call, Micros now) {
+  auto& account = accounts_[connection];
+  account.calls.emplace(number, call);
+  called_ += call.bytes;
+  if (account.due == 0) {
+    await(connection, account, now);
+  }
+}
+
+void CallAccounts::give_ahead(Connection connection, std::uint64_t bytes) {
+  auto& account = accounts_[connection];
+  account.ahead += bytes;
+  ahead_ += bytes;
+  keep_returnable(connection, account);
+}
+
+void CallAccounts::ask_return(Connection connection, std::uint64_t number, Micros now) {
+  auto& account = accounts_[connection];
+  account.return_asked = number;
+  account.return_due = now + time_for(0);
+  keep_returnable(connection, account);
+  if (account.due == 0) {
+    await(connection, account, now);
+  }
+}
+
+// ---- what settles it
+
+std::optional<OpenCall> CallAccounts::settle(Connection connection, std::uint64_t number, Micros now) {
+  const auto account = accounts_.find(connection);
+  if (account == accounts_.end()) {
+    return std::nullopt;
+  }
+  const auto found = account->second.calls.find(number);
+  if (found == account->second.calls.end()) {
+    return std::nullopt;
+  }
+  const auto settled = found->second;
+  account->second.calls.erase(found);
+  called_ -= settled.bytes;
+  await(connection, account->second, now);
+  forget_if_empty(account);
+  return settled;
+}
+
+bool CallAccounts::spend(Connection connection, std::uint64_t bytes) {
+  const auto account = accounts_.find(connection);
+  if (account == accounts_.end() || account->second.ahead < bytes) {
+    return false;
+  }
+  account->second.ahead -= bytes;
+  ahead_ -= bytes;
+  keep_returnable(connection, account->second);
+  forget_if_empty(account);
+  return true;
+}
+
+bool CallAccounts::returned(Connection connection, std::uint64_t number, std::uint64_t bytes) {
+  const auto account = accounts_.find(connection);
+  if (account == accounts_.end() || account->second.ahead < bytes ||
+      (number != 0 && number != account->second.return_asked)) {
+    return false;
+  }
+  account->second.ahead -= bytes;
+  ahead_ -= bytes;
+  if (number != 0) {
+    account->second.return_asked = 0;
+    if (account->second.calls.empty()) {
+      set_due(connection, account->second, 0);
+    }
+  }
+  keep_returnable(connection, account->second);
+  forget_if_empty(account);
+  return true;
+}
+
+std::map<std::uint64_t, OpenCall> CallAccounts::ended(Connection connection) {
+  const auto account = accounts_.find(connection);
+  if (account == accounts_.end()) {
+    return {};
+  }
+  auto calls = std::move(account->second.calls);
+  for (const auto& [number, call] : calls) {
+    called_ -= call.bytes;
+  }
+  ahead_ -= account->second.ahead;
+  set_due(connection, account->second, 0);
+  returnable_.erase(connection);
+  accounts_.erase(account);
+  return calls;
+}
+
+void CallAccounts::give_up(Connection connection) {
+  const auto account = accounts_.find(connection);
+  if (account == accounts_.end()) {
+    return;
+  }
+  account->second.is_given_up = true;
+  set_due(connection, account->second, 0);
+  keep_returnable(connection, account->second);
+}
+
+// ---- time
+
+// From now on for what was asked for first of what is left.
+void CallAccounts::await(const Connection& connection, Account& account, Micros now) {
+  if (account.is_given_up) {
+    return;
+  }
+  const auto of_call = account.calls.empty() ? 0 : now + time_for(account.calls.begin()->second.bytes);
+  const auto of_return = account.return_asked == 0 ? 0 : account.return_due;
+  const bool both = of_call != 0 && of_return != 0;
+  set_due(connection, account, both ? std::min(of_call, of_return) : of_call + of_return);
+}
+
+void CallAccounts::set_due(const Connection& connection, Account& account, Micros due) {
+  if (account.due != 0) {
+    due_.erase({account.due, connection});
+  }
+  account.due = due;
+  if (due != 0) {
+    due_.emplace(due, connection);
+  }
+}
+
+std::vector<CallAccounts::Connection> CallAccounts::overdue(Micros read_up_at) {
+  std::vector<Connection> overdue;
+  while (!due_.empty() && due_.begin()->first <= read_up_at) {
+    overdue.push_back(due_.begin()->second);
+    give_up(overdue.back());
+  }
+  return overdue;
+}
+
+// ---- what is so
+
+std::uint64_t CallAccounts::ahead_bytes(Connection connection) const {
+  const auto account = accounts_.find(connection);
+  return account == accounts_.end() ? 0 : account->second.ahead;
+}
+
+bool CallAccounts::is_asked_to_return(Connection connection) const {
+  const auto account = accounts_.find(connection);
+  return account != accounts_.end() && account->second.return_asked != 0;
+}
+
+const std::map<std::uint64_t, OpenCall>& CallAccounts::calls(Connection connection) const {
+  static const std::map<std::uint64_t, OpenCall> none;
+  const auto account = accounts_.find(connection);
+  return account == accounts_.end() ? none : account->second.calls;
+}
+
+void CallAccounts::keep_returnable(const Connection& connection, const Account& account) {
+  if (account.ahead > 0 && account.return_asked == 0 && !account.is_given_up) {
+    returnable_.insert(connection);
+  } else {
+    returnable_.erase(connection);
+  }
+}
+
+void CallAccounts::forget_if_empty(Accounts::iterator account) {
+  const auto& own = account->second;
+  if (own.calls.empty() && own.ahead == 0 && own.return_asked == 0) {
+    set_due(account->first, account->second, 0);
+    accounts_.erase(account);
+  }
+}
+
+}  // namespace ballast

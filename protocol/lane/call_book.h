@@ -1,0 +1,184 @@
+// Whose contributions a lane takes next, so that all that it holds, and all that may still come, stays within its
+// memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "protocol/ids.h"
+#include "protocol/lane/call_accounts.h"
+#include "protocol/lane/lane_applier.h"
+#include "protocol/lane/lane_events.h"
+#include "protocol/lane/payers.h"
+#include "protocol/messages.h"
+#include "protocol/state_list.h"
+
+namespace ballast {
+
+struct CallCounters {
+  std::uint64_t calls = 0;
+  std::uint64_t spine_calls = 0;  // of them: for the oldest work, whatever else is in use
+  std::uint64_t waits = 0;        // turns in which something offered found no room
+  std::uint64_t returns = 0;      // asked for
+  std::uint64_t taken_back = 0;   // connections dropped because something asked for did not come
+  bool operator==(const CallCounters&) const = default;
+};
+
+// A payload travels only against a call. What is in use, the bytes held and those asked for and not settled, never
+// exceeds the memory, whoever sends what in whatever order, and each step can end from every state: for the *spine* has
+// its own room, the reserve. Of rounds the spine is of the lowest open chunk what lies before its first missing slot,
+// and one call for a node that contains this slot; of items the oldest that is offered. That call is made whenever it
+// can be. Everything else is called, or given room for ahead, while what is in use outside the spine leaves the
+// reserve.
+//
+// A turn costs by the logarithm of what is offered, and by what it calls; it looks at kMostLookedAt offers at most.
+// Explored in a model of every order of events: docs/protocol.md. Pure and copyable. Not thread-safe.
+class CallBook {
+ public:
+  static constexpr std::size_t kMostLookedAt = 128;
+  static constexpr std::size_t kMostReturns = 8;  // asked for in a turn
+
+  struct Limits {
+    std::uint64_t memory = 0;
+    std::uint64_t reserve = 0;  // of it, for the spine
+    std::uint64_t largest = 0;  // chunk
+    Micros overdue = 0;         // what is called for longer, and longer by its size, is taken back
+    bool operator==(const Limits&) const = default;
+  };
+  explicit CallBook(const Limits& limits) : limits_(limits), accounts_(limits.overdue) {}
+
+  // ---- sessions
+  // It said hello, and takes calls; `is_new`: it was not known, and so knows of nothing that was asked of it before.
+  void greet(SessionId session, ConnectionId connection, PayerId payer, bool is_new);
+  // It takes none, and may send within a credit: which one; 0: there is no room for it.
+  std::uint64_t greet_with_credit(SessionId session);
+  // Whatever it says comes over this connection; the newest is the one that it is called over.
+  void heard(SessionId session, ConnectionId connection, PayerId payer);
+  void ended(SessionId session, ConnectionId connection);
+  // It is known no more: nothing is called of it. What it was called for stays in use.
+  void forget(SessionId session);
+  [[nodiscard]] bool takes_calls(SessionId session) const { return sessions_.contains(session); }
+
+  // ---- what sessions say
+  enum class Payment : std::uint8_t {
+    paid,     // it was asked for
+    unasked,  // it was not: nobody honest sends it
+  };
+  Payment pays(SessionId session, ConnectionId connection, const Push& push, std::uint64_t bytes);
+  // Takes the place of what was offered before; false: it comes late, over an older connection, or one that is dropped.
+  bool offers(SessionId session, ConnectionId connection, const std::vector<Work>& works);
+  void has_none(SessionId session, ConnectionId connection, std::uint64_t number, const LaneApplier& applier,
+                const FactorPlan& plan, Timeline timeline);
+  // False: it gives back what it was not given.
+  bool returns(SessionId session, ConnectionId connection, std::uint64_t number, std::uint64_t bytes);
+  // It is sent weights that it may compute with.
+  void served(SessionId session);
+  // The chunk's step is applied: whoever still offers it gets receipts.
+  lane::Actions applied(Timeline timeline, Step step, ChunkId chunk);
+  // Another timeline begins: nothing of the one before is called any more.
+  void forget_offers();
+
+  // ---- what is called
+  void tick(Micros now) { now_ = now; }
+  // Connections that are to be dropped, because what was asked for does not come.
+  lane::Actions take_back(Micros read_up_at);
+  lane::Actions turn(Timeline timeline, const LaneApplier& applier, const FactorPlan& plan);
+
+  // Sessions in good standing that offer a node with this slot, or are called for one; at most so many.
+  [[nodiscard]] std::vector<SessionId> bringers(const OldestWanted& wanted, Slot slots, std::size_t most) const;
+  [[nodiscard]] std::uint64_t memory() const { return limits_.memory; }
+  [[nodiscard]] std::uint64_t in_use(const LaneApplier& applier) const;
+  [[nodiscard]] const CallCounters& counters() const { return counters_; }
+
+  // All of it.
+  template <typename = void>
+  [[nodiscard]] auto state() const {
+    return listed::all(listed::plain(limits_), listed::parts(sessions_, accounts_, payers_),
+                       listed::fixed(good_, others_, called_, payers_sessions_, owing_, served_),
+                       listed::plain(credits_, spine_, awaits_room_, wants_ahead_), listed::names(next_number_),
+                       listed::ages(now_), listed::accounts(counters_));
+  }
+
+ private:
+  using Connection = CallAccounts::Connection;
+  using Index = std::map<Work, std::set<SessionId>>;  // who offers it
+  struct Session {
+    ConnectionId connection = 0;  // the newest; 0: none yet
+    PayerId payer = 0;
+    bool is_dropped = false;   // that connection
+    bool is_served = false;    // it has been sent weights since it is known
+    bool wants_ahead = false;  // it is in wants_ahead_
+    std::set<Work> offers;     // not called
+
+    template <typename = void>
+    [[nodiscard]] auto state() const {
+      return listed::all(listed::names(connection, payer), listed::plain(is_dropped, is_served, wants_ahead, offers));
+    }
+  };
+  // The call that may be made whatever else is in use.
+  struct Spine {
+    Connection connection;
+    std::uint64_t number = 0;
+    OpenCall call;
+    bool is_settled = false;  // of items: it is held, and not applied
+    bool operator==(const Spine&) const = default;
+  };
+
+  [[nodiscard]] Index& index_of(PayerId payer) { return payers_.is_good(payer) ? good_ : others_; }
+  // The nodes that hold the slot, the widest first, until `look` is content.
+  template <typename Look>
+  static void walk_to(const OldestWanted& wanted, Slot slots, Look&& look);
+  static void put(Index& index, SessionId session, const std::set<Work>& works);
+  static void take(Index& index, SessionId session, const std::set<Work>& works);
+  void clear_offers(SessionId id, Session& session);
+  void leave_payer(SessionId id, const Session& session);
+  void move_offers(PayerId payer, Index& from, Index& to);
+  void fails(PayerId payer);
+  void no_longer_called(const Connection& connection);
+  void settled(const Connection& connection, std::uint64_t number, const OpenCall& call, bool is_answered);
+  [[nodiscard]] std::uint64_t outside(const LaneApplier& applier) const;
+  [[nodiscard]] bool has_room(const LaneApplier& applier, std::uint64_t bytes) const;
+  [[nodiscard]] bool is_called(const Work& work, Slot slots) const;
+  struct Candidate {
+    SessionId session = 0;
+    Work work;
+  };
+  [[nodiscard]] std::optional<Candidate> oldest_offer(const LaneApplier& applier, const FactorPlan& plan) const;
+  void call_spine(Timeline timeline, const LaneApplier& applier, const FactorPlan& plan, lane::Actions& actions);
+  void call_good(Timeline timeline, const LaneApplier& applier, const FactorPlan& plan, lane::Actions& actions);
+  void call_others(Timeline timeline, const LaneApplier& applier, const FactorPlan& plan, lane::Actions& actions);
+  void give_ahead(const LaneApplier& applier, lane::Actions& actions);
+  void ask_back(lane::Actions& actions);
+  std::uint64_t call(Timeline timeline, SessionId session, const Work& work, std::uint64_t bytes,
+                     lane::Actions& actions);
+  void receipt(Timeline timeline, SessionId session, const Work& work, lane::Actions& actions);
+
+  Limits limits_;
+  std::map<SessionId, Session> sessions_;  // who take calls
+  CallAccounts accounts_;
+  Payers payers_;
+  // These follow from the sessions and the accounts.
+  Index good_;    // of sessions in good standing
+  Index others_;  // of all others
+  Index called_;  // of whom, over connections that stand, and not settled
+  std::map<PayerId, std::set<SessionId>> payers_sessions_;
+  std::map<PayerId, std::uint32_t> owing_;  // calls not settled
+
+  std::size_t served_ = 0;  // sessions that have been sent weights
+
+  std::set<SessionId> credits_;  // sessions that send within a credit: in use as long as they are known
+  std::optional<Spine> spine_;
+  bool awaits_room_ = false;  // something that is offered found none
+  std::deque<SessionId> wants_ahead_;
+  std::uint64_t next_number_ = 1;
+  Micros now_ = 0;
+  CallCounters counters_;
+};
+
+}  // namespace ballast

@@ -1,0 +1,44 @@
+#include "protocol/lane/payers.h"
+
+#include <algorithm>
+
+namespace ballast {
+
+bool Payers::fails(PayerId payer) {
+  const bool was_good = is_good(payer);
+  if (!payers_.contains(payer)) {
+    make_room();
+  }
+  auto& state = payers_[payer];
+  state.owes = std::uint32_t{1} << state.doublings;
+  state.doublings = std::min(state.doublings + 1, kMostDoublings);
+  state.paid = 0;
+  state.failed_at = ++failures_;
+  return was_good;
+}
+
+bool Payers::pays(PayerId payer) {
+  const auto found = payers_.find(payer);
+  if (found == payers_.end()) {
+    return false;
+  }
+  auto& state = found->second;
+  if (state.owes > 0) {
+    return --state.owes == 0;
+  }
+  if (++state.paid == kForgiven) {
+    payers_.erase(found);
+  }
+  return false;
+}
+
+void Payers::make_room() {
+  if (payers_.size() < kMostKept) {
+    return;
+  }
+  payers_.erase(std::min_element(payers_.begin(), payers_.end(), [](const auto& left, const auto& right) {
+    return left.second.failed_at < right.second.failed_at;
+  }));
+}
+
+}  // namespace ballast

@@ -1,0 +1,59 @@
+// Who answers for sessions, as one lane knows them: whether they pay what is called of them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+
+#include "protocol/ids.h"
+#include "protocol/state_list.h"
+
+namespace ballast {
+
+// Whoever let a call go unpaid, or said that there is nothing where something is missing, is out of good standing until
+// it has paid calls: one after the first time, twice as many after each further one. Who pays well is forgiven.
+// Standing belongs to the key, for a session is made anew in no time. Pure and copyable. Not thread-safe.
+class Payers {
+ public:
+  static constexpr std::size_t kMostKept = 4096;  // beyond that the one that failed longest ago is forgotten
+  static constexpr std::uint32_t kMostDoublings = 10;
+  static constexpr std::uint32_t kForgiven = 64;  // calls paid in good standing
+
+  [[nodiscard]] bool is_good(PayerId payer) const { return !is_out(payer); }
+  // How many have failed since it did last; the least is to be asked last. Of one that is out of good standing.
+  [[nodiscard]] std::uint64_t last_failure(PayerId payer) const { return payers_.at(payer).failed_at; }
+  // True if it was in good standing.
+  bool fails(PayerId payer);
+  // It has paid a call. True if it is in good standing again.
+  bool pays(PayerId payer);
+
+  // All of it.
+  template <typename = void>
+  [[nodiscard]] auto state() const {
+    return listed::all(listed::parts(payers_), listed::plain(failures_));
+  }
+
+ private:
+  struct Payer {
+    std::uint32_t owes = 0;       // calls to be paid; 0: it is in good standing
+    std::uint32_t doublings = 0;  // of what it will owe next
+    std::uint32_t paid = 0;       // since it is in good standing
+    std::uint64_t failed_at = 0;  // by failures_
+
+    template <typename = void>
+    [[nodiscard]] auto state() const {
+      return listed::all(listed::plain(owes, doublings, paid, failed_at));
+    }
+  };
+
+  [[nodiscard]] bool is_out(PayerId payer) const {
+    const auto found = payers_.find(payer);
+    return found != payers_.end() && found->second.owes > 0;
+  }
+  void make_room();
+
+  std::map<PayerId, Payer> payers_;  // who has failed, and is not forgiven
+  std::uint64_t failures_ = 0;
+};
+
+}  // namespace ballast
