@@ -47,7 +47,7 @@ LaneLoop::LaneLoop(zmq::context_t& context, const ServerKeys& keys, const Job& j
       ticks_(kLaneTick),
       lead_patience_(addresses.lead_patience),
       keeping_(std::move(keeping)),
-      credit_bytes_(config.credit_bytes) {}
+      memory_bytes_(config.memory_bytes) {}
 
 void LaneLoop::close() {
   workers_.close();
@@ -118,7 +118,11 @@ void LaneLoop::tick(Micros now) {
   }
   lead_.tick(now);
   look_at_the_lead();
-  feed(lane::Tick{now});
+  if (workers_.tick(now)) {
+    cut_all();
+  }
+  take_ended();
+  feed(lane::Tick{now, workers_.read_up_at()});
   metrics_.update(lane_, weights_);
   handshakes_.take(workers_.callers());
   tell_held_lines();
@@ -126,20 +130,25 @@ void LaneLoop::tick(Micros now) {
   look_at_memory(now);
 }
 
-// A lane that keeps up has nothing of its workers' in the transport. One that does not may have what it has promised to
-// take of each of them.
+// A lane that keeps up has nothing of its workers' in the transport. One that does not may have all it has called.
 void LaneLoop::look_at_memory(Micros now) {
   constexpr Micros kKeepsUp = 1'000'000;
   if (!keeping_.memory) {
     return;
   }
-  const auto waiting = now - workers_.read_up_at() < kKeepsUp ? 0 : lane_.sessions() * credit_bytes_;
+  const auto waiting = now - workers_.read_up_at() < kKeepsUp ? 0 : memory_bytes_;
   keeping_.memory->tell(weights_.bytes() + payloads_.bytes() + workers_.unsent_bytes(), waiting);
   if (keeping_.memory->takes_order()) {
-    log_warn("cuts all who are connected to it: {}", workers_.renew());
-    keeping_.guard(workers_.gate());
-    is_renewed_ = true;
+    cut_all();
   }
+}
+
+void LaneLoop::cut_all() {
+  log_warn("cuts all who are connected to it: {}", workers_.renew());
+  if (keeping_.guard) {
+    keeping_.guard(workers_.gate());
+  }
+  is_renewed_ = true;
 }
 
 // A server that is started again when its job is over would look for the lead for ever.
@@ -154,13 +163,21 @@ void LaneLoop::receive_from_workers() {
   for (int i = 0; i < kLaneMessagesPerTurn && !ending_ && (i == 0 || !turn_.over()); ++i) {
     auto received = workers_.receive(turn_);
     if (!received) {
-      return;
+      break;
     }
     if (auto* incoming = std::get_if<WorkerConnections::Incoming>(&*received)) {
       receive(*incoming);
     } else {
       metrics_.unreadable();
     }
+  }
+  take_ended();
+}
+
+// All that came over them was fed before.
+void LaneLoop::take_ended() {
+  for (const auto& ended : workers_.take_ended()) {
+    feed(lane::ConnectionEnded{ended.session, ended.connection});
   }
 }
 
@@ -169,7 +186,7 @@ void LaneLoop::receive(WorkerConnections::Incoming& incoming) {
   const auto payload = incoming.payload ? payloads_.add(std::move(*incoming.payload)) : kNoPayload;
   metrics_.received(incoming.session, incoming.message, bytes);
   const auto taken = lane_.taken();
-  feed(lane::FromWorker{incoming.session, &incoming.message, payload, bytes});
+  feed(lane::FromWorker{incoming.session, &incoming.message, payload, bytes, incoming.connection, incoming.payer});
   if (const auto* push = std::get_if<Push>(&incoming.message); push != nullptr && lane_.taken() > taken) {
     metrics_.contributed(incoming.session, *push, turn_.began());
   }
@@ -258,6 +275,8 @@ void LaneLoop::carry_out(lane::SendToLead& action) {
   metrics_.sent_report();
   lead_.send(action.message);
 }
+
+void LaneLoop::carry_out(lane::DropConnection& action) { workers_.drop(action.session, action.connection); }
 
 void LaneLoop::carry_out(lane::Sum& action) {
   const auto timer = metrics_.time_sum();

@@ -64,17 +64,20 @@ class LaneLoop {
   [[nodiscard]] bool has_more() const;
   void receive_from_workers();
   void receive(WorkerConnections::Incoming& incoming);
+  void take_ended();
   void receive_from_lead();
   void take_released();
   void take_from_storage();
   void tick(Micros now);
   void look_at_the_lead();
   void look_at_memory(Micros now);
+  void cut_all();
   void feed(const lane::Event& event);
   void tell(const lane::Event& event) const;
   void carry_out(lane::SendToWorker& action);
   void carry_out(lane::SendWeights& action);
   void carry_out(lane::SendToLead& action);
+  void carry_out(lane::DropConnection& action);
   void carry_out(lane::Sum& action);
   void carry_out(lane::Drop& action);
   void carry_out(lane::Measure& action);
@@ -113,7 +116,7 @@ class LaneLoop {
   Mailbox<std::string> interrupts_;
   Mailbox<bool> departures_;
   const SocketKeeping keeping_;
-  const std::uint64_t credit_bytes_;  // of a session
+  const std::uint64_t memory_bytes_;  // of contributions, those on their way among them
   bool is_renewed_ = false;           // the workers' socket
 };
 

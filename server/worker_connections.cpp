@@ -14,6 +14,13 @@ constexpr std::int64_t kFrameBytes = kMaxChunkBytes + (64 << 10);
 static_assert(4 * wire::kMaxPullChunks + wire::kMaxTextBytes < kFrameBytes);
 static_assert(kMaxMarks * sizeof(JournalMark) + wire::kMaxTextBytes < kFrameBytes);
 
+// All are cut for one that can't be ended otherwise: not often.
+constexpr Micros kRenewApart = 30'000'000;
+
+SocketOptions lane_socket(std::uint64_t buffer_bytes) {
+  return {.buffer_bytes = static_cast<int>(buffer_bytes), .tells_connections = true, .frame_bytes = kFrameBytes};
+}
+
 std::string named(const std::string& routing_id) {
   const auto from = parse_routing_id(routing_id);
   return from ? name_of_peer(from->peer) : "a stranger";
@@ -24,18 +31,71 @@ std::string named(const std::string& routing_id) {
 WorkerConnections::WorkerConnections(zmq::context_t& context, std::uint64_t buffer_bytes,
                                      const std::string& bind_address, const std::string& advertised_host,
                                      const ServerKeys& keys)
-    : router_(context, {.buffer_bytes = static_cast<int>(buffer_bytes), .frame_bytes = kFrameBytes}, bind_address,
-              keys.secret_key()),
+    : router_(context, lane_socket(buffer_bytes), bind_address, keys.secret_key()),
       address_(advertised_address(router_->endpoint(), advertised_host)),
-      peers_(keys.authenticator()) {}
+      peers_(keys.authenticator()) {
+  watch(0);
+}
+
+void WorkerConnections::watch(std::uint64_t after) {
+  standing_ = std::make_unique<StandingConnections>(*router_, SocketOptions{}.unread, after);
+}
+
+// What came over the old connections and was not received never will be.
+std::string WorkerConnections::renew() {
+  const auto ended = standing_->all();
+  ended_.insert(ended_.end(), ended.begin(), ended.end());
+  auto who = router_.renew();
+  watch(standing_->heard());
+  return who;
+}
+
+std::vector<StandingConnections::Ended> WorkerConnections::take_ended() {
+  auto ended = std::exchange(ended_, {});
+  const auto more = standing_->take_ended();
+  ended.insert(ended.end(), more.begin(), more.end());
+  return ended;
+}
+
+bool WorkerConnections::tick(Micros now) {
+  for (const auto& due : standing_->probes(now)) {
+    probe(due);
+  }
+  const bool is_due = standing_->drop_again(now) && (renewed_at_ == 0 || now >= renewed_at_ + kRenewApart);
+  renewed_at_ = is_due ? now : renewed_at_;
+  return is_due;
+}
+
+void WorkerConnections::drop(SessionId session, ConnectionId connection) {
+  if (standing_->drop(connection, monotonic_micros())) {
+    log_warn("ends a connection of session {}, which does not answer as it was asked to", session);
+  }
+}
+
+// One that is over reads nothing any more, and so has no room; nobody gets the probe. To others it is a message that
+// says nothing to them.
+void WorkerConnections::probe(const StandingConnections::Probe& probe) {
+  const auto from = parse_routing_id(probe.routing_id);
+  const auto bytes = encoder_.encode(Gone{}, peers_.version_of(std::string(from->first)));
+  if (probe.is_over) {
+    zmq::message_t frame(bytes.data(), bytes.size());
+    send_frame_to(probe.routing_id, frame, nullptr);
+  } else if (auto frame = unsent_.frame(probe.routing_id, bytes)) {
+    send_frame_to(probe.routing_id, *frame, nullptr);
+  }
+}
 
 std::optional<std::variant<WorkerConnections::Incoming, WorkerConnections::Unreadable>> WorkerConnections::receive(
     Turn& turn) {
   auto received = router_->receive();
   if (!received) {
-    read_up_at_ = monotonic_micros();
+    if (!router_->is_skipping()) {
+      read_up_at_ = monotonic_micros();
+      standing_->found_empty();
+    }
     return std::nullopt;
   }
+  standing_->read(received->peer);
   const auto from = parse_routing_id(received->peer);
   const auto* session = from ? std::get_if<SessionPeer>(&from->peer) : nullptr;
   if (session == nullptr) {
@@ -54,6 +114,7 @@ std::optional<std::variant<WorkerConnections::Incoming, WorkerConnections::Unrea
   if (auto why = peers_.heard(*from, received->header.key()); !why.empty()) {
     return refuse(received->peer, {RefusalCode::not_taken, std::move(why)}, known_version);
   }
+  auto& connection = standing_->heard(*from, session->session, received->header, monotonic_micros());
   auto decoded = decode(received->header.bytes(), payload_bytes, received->payload.has_value());
   if (peers_.speaks(*from, decoded.version)) {
     log_info("session {} speaks protocol version {}, and is answered in it", session->session, decoded.version);
@@ -62,7 +123,11 @@ std::optional<std::variant<WorkerConnections::Incoming, WorkerConnections::Unrea
     return refuse(received->peer, *refused,
                   version_to_refuse_in(decoded.version, peers_.version_of(std::string(from->first))));
   }
-  return Incoming{session->session, std::move(std::get<Message>(decoded)), std::move(received->payload)};
+  auto& message = std::get<Message>(decoded);
+  if (const auto* hello = std::get_if<LaneHello>(&message)) {
+    connection.takes_calls = hello->takes_calls;
+  }
+  return Incoming{session->session, std::move(message), std::move(received->payload), connection.id, connection.payer};
 }
 
 WorkerConnections::Unreadable WorkerConnections::refuse(const std::string& peer, const Refused& refused,
@@ -85,12 +150,31 @@ void WorkerConnections::send(SessionId session, const Message& message, const Bo
 void WorkerConnections::tell(const std::string& peer, const Message& message, std::uint32_t version,
                              const Borrowed* payload) {
   if (auto frame = unsent_.frame(peer, encoder_.encode(message, version))) {
-    router_->send(peer, *frame, payload);
+    if (!send_frame_to(peer, *frame, payload) && !router_->is_unreachable()) {
+      not_told(peer, payload != nullptr);
+    }
     return;
   }
-  log_warn("{} does not read what it is told, and is told no more meanwhile", named(peer));
+  not_told(peer, payload != nullptr);
   if (payload != nullptr) {
     payload->queue->put(payload->released);
+  }
+}
+
+bool WorkerConnections::send_frame_to(const std::string& peer, zmq::message_t& frame, const Borrowed* payload) {
+  const bool is_taken = router_->send(peer, frame, payload);
+  if (!is_taken && router_->is_unreachable()) {
+    standing_->unreachable(peer);
+  }
+  return is_taken;
+}
+
+void WorkerConnections::not_told(const std::string& peer, bool is_payload) {
+  const auto* connection = standing_->find(peer);
+  if (is_payload || connection == nullptr || !connection->takes_calls) {
+    log_warn("{} does not read what it is told, and is told no more meanwhile", named(peer));
+  } else if (standing_->drop(connection->id, monotonic_micros())) {
+    log_warn("{} does not read what it is told: its connection is ended", named(peer));
   }
 }
 

@@ -6,9 +6,11 @@
 #include <optional>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "common/net/peer.h"
 #include "common/net/server_socket.h"
+#include "common/net/standing_connections.h"
 #include "common/net/turn.h"
 #include "common/net/unsent_replies.h"
 #include "common/wire/versions.h"
@@ -19,14 +21,16 @@
 
 namespace ballast {
 
-// Answers a session by the newest connection of which it has heard, and in the version in which it spoke there. One
-// thread.
+// Answers a session by the newest connection of which it has heard, and in the version in which it spoke there. Tells
+// by which connection each message came and when it has ended. One thread.
 class WorkerConnections {
  public:
   struct Incoming {
     SessionId session = 0;
     Message message;
     std::optional<Frame> payload;
+    ConnectionId connection = 0;
+    PayerId payer = 0;  // the sender's key, or without keys the host that it is at
     [[nodiscard]] std::uint64_t payload_bytes() const { return payload ? payload->size() : 0; }
   };
   // What came could not be read; whoever sent it has been told.
@@ -44,8 +48,15 @@ class WorkerConnections {
   void forget_callers() { router_->forget_callers(); }
   void add_to(Poll& poll) { poll.add(*router_); }
   void close() { router_->close(); }
-  // Cuts all, as ServerSocket does; sessions go on over new connections.
-  std::string renew() { return router_.renew(); }
+  // Cuts all, as ServerSocket does: all connections have ended. Sessions go on over new ones. Who was connected.
+  std::string renew();
+
+  // At every tick of the loop. True: a connection that is to be dropped does not end but by renew(), which is due.
+  bool tick(Micros now);
+  // Ends the session's connection, soon; take_ended() tells of it. Nothing if it has ended.
+  void drop(SessionId session, ConnectionId connection);
+  // Connections that have ended, since the last call: what came over them was received before.
+  std::vector<StandingConnections::Ended> take_ended();
 
   // When everything that had come was last read.
   [[nodiscard]] Micros read_up_at() const { return read_up_at_; }
@@ -58,8 +69,13 @@ class WorkerConnections {
   void send(SessionId session, const Message& message, const Borrowed& payload);
 
  private:
-  // Unsaid if the peer has not read enough of what it was told before: it asks again.
+  void watch(std::uint64_t after);
+  // Unsaid if the peer has not read enough of what it was told before. If it takes calls, its connection is dropped
+  // then: nothing is lost over one that stands but weights, for which it asks again.
   void tell(const std::string& peer, const Message& message, std::uint32_t version, const Borrowed* payload = nullptr);
+  void not_told(const std::string& peer, bool is_payload);
+  bool send_frame_to(const std::string& peer, zmq::message_t& frame, const Borrowed* payload);
+  void probe(const StandingConnections::Probe& probe);
   Unreadable refuse(const std::string& peer, const Refused& refused, std::uint32_t version);
 
   ServerSocket router_;
@@ -67,7 +83,10 @@ class WorkerConnections {
   KnownPeers peers_;
   Encoder encoder_;
   UnsentReplies unsent_;
+  std::unique_ptr<StandingConnections> standing_;  // never null; of the router that is now
+  std::vector<StandingConnections::Ended> ended_;  // with the routers before it
   Micros read_up_at_ = 0;
+  Micros renewed_at_ = 0;  // 0: never
 };
 
 }  // namespace ballast

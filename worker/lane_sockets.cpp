@@ -20,10 +20,11 @@ void LaneSockets::open(std::uint32_t shards, std::uint32_t lanes_per_shard, cons
 void LaneSockets::connect(std::uint32_t lane, const std::string& address) {
   auto& peer = links_[lane];
   if (!peer) {
-    peer.reset(new Link{{context_, session_routing_id(session_), {.buffer_bytes = buffer_bytes_}, keys_}, {}});
+    peer.reset(new Link{{context_, session_routing_id(session_), {.buffer_bytes = buffer_bytes_}, keys_}, {}, 0});
   }
   peer->conversation = {};
   peer->socket.connect(address);
+  peer->connection = peer->socket.connections();
 }
 
 void LaneSockets::add_to(Poll& poll) {
@@ -34,12 +35,21 @@ void LaneSockets::add_to(Poll& poll) {
   }
 }
 
-void LaneSockets::tick(Micros now) {
-  for (auto& peer : links_) {
-    if (peer) {
-      peer->socket.tick(now);
+// A connection that is over goes with all that was queued for it; bytes that it has borrowed are let go.
+std::vector<std::uint32_t> LaneSockets::tick(Micros now) {
+  std::vector<std::uint32_t> over;
+  for (std::uint32_t lane = 0; lane < size(); ++lane) {
+    auto* peer = links_[lane].get();
+    if (peer == nullptr) {
+      continue;
+    }
+    peer->socket.tick(now);
+    const auto connection = peer->socket.connections();
+    if (std::exchange(peer->connection, connection) != connection) {
+      over.push_back(lane);
     }
   }
+  return over;
 }
 
 void LaneSockets::close() {

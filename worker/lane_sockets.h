@@ -39,7 +39,9 @@ class LaneSockets {
   // never reaches anyone.
   void connect(std::uint32_t lane, const std::string& address);
   void add_to(Poll& poll);
-  void tick(Micros now);
+  // Whose connections are over, by lane: another one begins, and nothing has come over it yet. Not those that connect()
+  // has put others in place of.
+  std::vector<std::uint32_t> tick(Micros now);
   void close();
 
   // The lane whose turn it is to be heard; each call names the next one.
@@ -55,6 +57,7 @@ class LaneSockets {
   struct Link {
     Dealer socket;
     Conversation conversation;
+    std::uint32_t connection = 0;  // of the socket's, that is known to be the newest
   };
 
   bool heard(std::uint32_t lane, Decoded& decoded);

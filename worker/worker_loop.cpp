@@ -98,7 +98,9 @@ void WorkerLoop::turn() {
 }
 
 void WorkerLoop::tick(Micros now) {
-  lanes_.tick(now);
+  for (const auto lane : lanes_.tick(now)) {
+    feed(worker::ConnectionOver{lane});
+  }
   feed(worker::Tick{now});
   metrics_.update(core_, computation_.corrupt_examples());
   if (const auto unreachable = lead_.tick(core_, now, lanes_.per_shard())) {

@@ -138,25 +138,32 @@ std::vector<StandingConnections::Probe> StandingConnections::probes(Micros now) 
   return due;
 }
 
-void StandingConnections::drop(ConnectionId connection, Micros now) {
+bool StandingConnections::drop(ConnectionId connection, Micros now) {
   auto* dropped = standing(connection);
-  const bool is_over = dropped == nullptr || dropped->is_over || dropped->is_unreachable;
-  if (!is_over && dropped->held.number == 0) {
-    drops_.try_emplace(connection, now);
-    return;
+  if (dropped == nullptr || dropped->is_over || dropped->is_unreachable || std::exchange(dropped->is_dropped, true)) {
+    return false;
   }
-  drops_.erase(connection);
-  if (!is_over) {
+  if (dropped->held.number == 0) {
+    drops_.emplace(connection, now);
+  } else {
     shut_down(dropped->held.socket);  // if that is another's now, the connection is over as well
   }
+  return true;
 }
 
 bool StandingConnections::drop_again(Micros now) {
   bool is_late = false;
-  const auto drops = drops_;
-  for (const auto& [connection, since] : drops) {
-    drop(connection, now);
-    is_late = is_late || (drops_.contains(connection) && now >= since + kDropPatience);
+  for (auto drop = drops_.begin(); drop != drops_.end();) {
+    const auto& dropped = *standing(drop->first);
+    if (dropped.held.number != 0) {
+      shut_down(dropped.held.socket);
+    }
+    if (dropped.held.number != 0 || dropped.is_over || dropped.is_unreachable) {
+      drop = drops_.erase(drop);
+    } else {
+      is_late = is_late || now >= drop->second + kDropPatience;
+      ++drop;
+    }
   }
   return is_late;
 }

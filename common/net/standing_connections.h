@@ -63,8 +63,9 @@ class StandingConnections {
 
   // Those to be probed now; what becomes of it is told by unreachable().
   std::vector<Probe> probes(Micros now);
-  // Ends the connection, now or as soon as its descriptor can be told. Nothing if it has ended.
-  void drop(ConnectionId connection, Micros now);
+  // Ends the connection, now or as soon as its descriptor can be told. False: nothing is to be done, for it is over or
+  // was dropped before.
+  bool drop(ConnectionId connection, Micros now);
   // Tries again those whose descriptor was not known. True: one of them does not end but by making the socket anew.
   bool drop_again(Micros now);
 
@@ -82,6 +83,7 @@ class StandingConnections {
     ConnectionDescriptors::Connection held;  // number 0: not known
     bool is_over = false;
     bool is_unreachable = false;
+    bool is_dropped = false;
     std::optional<std::pair<Micros, Micros>> probe;  // when, and how long before the one after
   };
 
