@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <utility>
 
 #include "cli/data/portable_yaml.h"
 #include "cli/rendering/object_names.h"
 #include "common/command/usage_error.h"
 #include "common/job/load.h"
+#include "common/job/memory_budget.h"
 #include "worker/data/datasets.h"
 
 namespace ballast {
@@ -99,10 +101,14 @@ std::vector<std::string> RenderedJob::worker_arguments(const std::string& lead_h
 }
 
 RenderedJob rendered_job(const RenderOptions& options) {
-  const auto given = load_job(options.job, options.overrides);
+  const auto given = load_job(options.job, options.overrides, Fit::judged);
   check_places(given, options);
   const auto there = with_container_paths(options, given);
-  RenderedJob rendered{make_job(load_job(there.job, there.overrides)), options, {}, {}};
+  auto spec = load_job(there.job, there.overrides);
+  if (spec.cluster.memory_mib == 0) {  // half of what a container is granted would be less than what it was granted for
+    spec.cluster.memory_mib = wanted_mib(make_job(spec));
+  }
+  RenderedJob rendered{make_job(std::move(spec)), options, {}, {}};
   rendered.name = options.name.empty() ? object_name_of_job(given.job) : checked_object_name(options.name);
   rendered.sizes = process_sizes(rendered.job, options);
   return rendered;

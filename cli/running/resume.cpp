@@ -124,7 +124,7 @@ Job job_to_resume(const RunFolder& folder, const std::vector<std::string>& overr
                        "leave the job file out to resume what is there, or start it in another folder");
     }
   }
-  auto job = make_job(load_effective_job(file, overrides));
+  auto job = make_job(load_effective_job(file, overrides, Fit::judged));
   if (job.spec_digest != before.spec_digest) {
     refuse_other_job("the job of " + folder.path().string() + " cannot be changed", before.yaml, job.yaml,
                      "leave that out, or start a run of its own");

@@ -85,6 +85,19 @@ std::vector<Key> cluster_keys(ClusterSpec& cluster) {
        .minimum = 0,
        .maximum = 1073741824,
        .default_note = "`0`: the kernel tunes it"},
+      {.path = "cluster.memory_mib",
+       .target = &cluster.memory_mib,
+       .description =
+           "Memory of each server process. What its shard needs whatever happens is taken off (`ballast plan` lists "
+           "it); the rest is for contributions, by the bytes that each lane owns: with more of it workers wait less. "
+           "A server does not start with too little, and says how much would do. The kernel's buffers of connections "
+           "are beside it",
+       .unit = "MiB",
+       .minimum = 0,
+       .maximum = kMaxMemoryMib,
+       .is_new = true,
+       .default_note = "`0`: what `cluster.workers` can make use of, at most half of what the machine or the control "
+                       "group has"},
       {.path = "cluster.divide_by_speed",
        .target = &cluster.divide_by_speed,
        .description = "Each worker gets as many of a step's slots as its speed and its link allow, as the lead learns "

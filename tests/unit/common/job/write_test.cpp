@@ -152,7 +152,8 @@ TEST_CASE("the digest changes with what decides the bits and with nothing else")
                                                 "durability.copy_patience=5",
                                                 "training.non_finite=skip",
                                                 "cluster.io_threads=3",
-                                                "cluster.socket_buffer_bytes=9"};
+                                                "cluster.socket_buffer_bytes=9",
+                                                "cluster.memory_mib=900"};
   for (const auto& change : indifferent) {
     CAPTURE(change);
     CHECK(spec_digest(parse_job(kJob, "job.yaml", std::vector<std::string>{change})) == digest);
