@@ -43,7 +43,8 @@ StoreResult<std::string> encoded_losses(const ShardStore& store, const LossesNam
   return status.ok() ? StoreResult<std::string>(std::move(text)) : status;
 }
 
-// Whether an object has just this content.
+// Whether an object has just this content. One that cannot be read for its own sake has not: it was damaged, or written
+// by another key.
 StoreResult<bool> has_content(CopyPlace& place, const std::string& object, std::string_view content) {
   bool is_same = true;
   const auto read = place.read(object, [&](std::string_view bytes) {
@@ -51,7 +52,7 @@ StoreResult<bool> has_content(CopyPlace& place, const std::string& object, std::
     content.remove_prefix(is_same ? bytes.size() : 0);
     return is_same;
   });
-  return !is_same || read.ok() ? StoreResult<bool>(is_same && content.empty()) : read;
+  return read.code() == StoreCode::io ? StoreResult<bool>(read) : is_same && read.ok() && content.empty();
 }
 
 StoreResult<bool> is_as_here(CopyPlace& place, const ShardStore& store, const LossesName& losses) {
