@@ -99,7 +99,12 @@ StoreResult<Claimed> claim(CopyPlace& place, const std::string& run, const Claim
     const auto status = leave(place, run, claimant.life);
     return status.ok() ? StoreResult<Claimed>(Claimed::taken) : status;
   }
-  auto status = is_held ? StoreStatus{} : put(place, hold);
+  // The other shards read it by the keys of now, of which the one may have gone that it was written by.
+  const auto seen = is_held ? place.look(hold) : StoreStatus{};
+  if (seen.code() == StoreCode::io) {
+    return seen;
+  }
+  auto status = is_held && seen.ok() ? StoreStatus{} : put(place, hold);
   for (const auto life : claimant.before) {
     if (status.ok() && is_among(names, claim_name(run, life))) {
       status = leave(place, run, life);

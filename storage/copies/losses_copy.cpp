@@ -103,8 +103,15 @@ StoreStatus LossesCopy::write(CopyPlace& place, const ShardStore& store, const C
     outdated = block - 1;
   }
   for (Step block = 0; block < blocks; ++block) {
-    const bool is_written = block < outdated && there.contains(to_string(losses_of(block)));
-    if (auto status = is_written ? StoreStatus{} : write_block(place, store, losses_of(block)); !status.ok()) {
+    const auto name_of_block = to_string(losses_of(block));
+    const bool is_written = block < outdated && there.contains(name_of_block);
+    // One that was equal before is not read again; but the key may have gone that it was encrypted by.
+    const auto seen = is_written && block >= blocks_ ? place.look(name_of_block) : StoreStatus{};
+    if (seen.code() == StoreCode::io) {
+      return seen;
+    }
+    const bool is_good = is_written && seen.ok();
+    if (auto status = is_good ? StoreStatus{} : write_block(place, store, losses_of(block)); !status.ok()) {
       return status;
     }
   }

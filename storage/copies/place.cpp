@@ -43,7 +43,7 @@ StoreResult<std::unique_ptr<CopyPlace>> open_copy_place(const CopyTarget& target
   if (!keys.ok()) {
     return keys.status();
   }
-  return make_sealed_place(std::move(place.value()), std::move(keys.value()));
+  return make_sealed_place(std::move(place.value()), std::move(keys.value()), target.accept_plain);
 }
 
 }  // namespace ballast

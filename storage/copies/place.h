@@ -57,6 +57,7 @@ struct CopyTarget {
   std::string s3_encryption = "none";    // x-amz-server-side-encryption of every object; none: it has no such header
   std::string s3_kms_key_id = {};        // with aws:kms; empty: the storage's own key
   std::string copy_key_file = {};        // of the keys by which objects are encrypted here; empty: they are not
+  bool accept_plain = false;             // with keys: objects that are not encrypted are read as well
 };
 
 // For S3 the keys come from a file, or from the environment: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and, where it is

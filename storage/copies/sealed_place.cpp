@@ -58,7 +58,8 @@ bool is_same_object(const std::string& one, const std::string& other) {
 // Takes an object's bytes in pieces of any size, and gives out the plain ones.
 class ObjectOpener {
  public:
-  ObjectOpener(const CopyKeys& keys, const std::string& name) : keys_(keys), name_(name) {}
+  ObjectOpener(const CopyKeys& keys, bool accept_plain, const std::string& name)
+      : keys_(keys), accept_plain_(accept_plain), name_(name) {}
 
   // The last call after a failure, or once the sink has said so.
   StoreStatus take(std::string_view bytes, const CopyPlace::Sink& sink) {
@@ -79,7 +80,7 @@ class ObjectOpener {
       return {};
     }
     if (!cipher_) {
-      return keys_.empty() && begin_of(held_).kind != SealBegin::Kind::sealed ? give(held_, sink) : no_copy();
+      return accept_plain_ && begin_of(held_).kind != SealBegin::Kind::sealed ? give(held_, sink) : no_copy();
     }
     return open_piece(held_, true, sink);
   }
@@ -107,7 +108,7 @@ class ObjectOpener {
   }
 
   StoreStatus begin_plain() {
-    if (keys_.empty()) {
+    if (accept_plain_) {
       is_plain_ = true;
       return {};
     }
@@ -117,7 +118,7 @@ class ObjectOpener {
     return {StoreCode::no_key,
             "it is not encrypted, and " + keys_.file() +
                 " is given for those that are; without a key it is read (`ballast restore` without --copy-key-file, a "
-                "job without durability.copy_key_file)"};
+                "job without durability.copy_key_file), and with one by --accept-plain of `ballast restore`"};
   }
 
   StoreStatus begin_sealed(const SealHead& head) {
@@ -163,6 +164,7 @@ class ObjectOpener {
   }
 
   const CopyKeys& keys_;
+  bool accept_plain_;
   const std::string& name_;
   std::string held_;  // of the head, or of a piece
   std::optional<PieceCipher> cipher_;
@@ -172,7 +174,8 @@ class ObjectOpener {
 
 class SealedPlace final : public CopyPlace {
  public:
-  SealedPlace(std::unique_ptr<CopyPlace> place, CopyKeys keys) : place_(std::move(place)), keys_(std::move(keys)) {}
+  SealedPlace(std::unique_ptr<CopyPlace> place, CopyKeys keys, bool accept_plain)
+      : place_(std::move(place)), keys_(std::move(keys)), accept_plain_(accept_plain || keys_.empty()) {}
 
   StoreResult<std::unique_ptr<ObjectWriter>> write(const std::string& name) override {
     keys_.refresh();
@@ -190,7 +193,7 @@ class SealedPlace final : public CopyPlace {
 
   StoreStatus read(const std::string& name, const Sink& sink) override {
     keys_.refresh();
-    ObjectOpener opener(keys_, name);
+    ObjectOpener opener(keys_, accept_plain_, name);
     StoreStatus wrong;
     const auto read = place_->read(name, [&](std::string_view bytes) {
       wrong = opener.take(bytes, sink);
@@ -204,7 +207,7 @@ class SealedPlace final : public CopyPlace {
 
   StoreStatus look(const std::string& name) override {
     keys_.refresh();
-    ObjectOpener opener(keys_, name);
+    ObjectOpener opener(keys_, accept_plain_, name);
     StoreStatus wrong = place_->look(name);
     if (!wrong.ok()) {
       return wrong;
@@ -230,12 +233,13 @@ class SealedPlace final : public CopyPlace {
  private:
   std::unique_ptr<CopyPlace> place_;
   CopyKeys keys_;
+  bool accept_plain_;
 };
 
 }  // namespace
 
-std::unique_ptr<CopyPlace> make_sealed_place(std::unique_ptr<CopyPlace> place, CopyKeys keys) {
-  return std::make_unique<SealedPlace>(std::move(place), std::move(keys));
+std::unique_ptr<CopyPlace> make_sealed_place(std::unique_ptr<CopyPlace> place, CopyKeys keys, bool accept_plain) {
+  return std::make_unique<SealedPlace>(std::move(place), std::move(keys), accept_plain);
 }
 
 }  // namespace ballast

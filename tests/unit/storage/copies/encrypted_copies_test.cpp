@@ -34,6 +34,19 @@ struct Encrypted : Places {
   fs::path file = folder.path() / "copies.key";
 };
 
+// With the losses of all steps before.
+void fill_to(Run& run, const SnapshotId& id) {
+  for (Step step = 10; step < id.step; step += 10) {
+    LedgerChange change;
+    change.ledger = run.ledger();
+    for (Step each = step - 10; each < step; ++each) {
+      change.statistics.push_back({each, 1.5F, 3, 8});
+    }
+    REQUIRE(run.shard(0).write_ledger(change).ok());
+  }
+  run.reach(id);
+}
+
 TEST_CASE("encrypted copies are restored as they were, from a folder and from S3") {
   const Encrypted places;
   const testing::S3Server server;
@@ -109,18 +122,7 @@ TEST_CASE("objects that are there by another key, or by none, are written anew")
   const Encrypted places;
   const auto id = SnapshotId{1, 2 * kLossesInBlock + 4};
   Run before(places.copies());
-  const auto fill = [&](Run& run) {
-    for (Step step = 10; step < id.step; step += 10) {
-      LedgerChange change;
-      change.ledger = run.ledger();
-      for (Step each = step - 10; each < step; ++each) {
-        change.statistics.push_back({each, 1.5F, 3, 8});
-      }
-      REQUIRE(run.shard(0).write_ledger(change).ok());
-    }
-    run.reach(id);
-  };
-  fill(before);
+  fill_to(before, id);
   REQUIRE(before.copy_part(id, 0));
   const auto names_before = names(before);
   REQUIRE(names_before.size() == 3);  // two blocks, and shard 0's part
@@ -128,7 +130,7 @@ TEST_CASE("objects that are there by another key, or by none, are written anew")
   std::vector<LeadLife> lives = {kLife};
   for (int times = 0; times < 2; ++times) {
     Run after(places.with_key());
-    fill(after);
+    fill_to(after, id);
     static_cast<void>(after.naming(id));  // by the life before
     after.live(kLife + 1 + times, lives);
     lives.push_back(kLife + 1 + times);
@@ -142,6 +144,50 @@ TEST_CASE("objects that are there by another key, or by none, are written anew")
     keys = {make_copy_key()};
     write_copy_keys(places.file, keys);
   }
+}
+
+TEST_CASE("a set of before the key, with losses of after it, is restored by who accepts both") {
+  const Encrypted places;
+  const auto id = SnapshotId{1, kLossesInBlock + 4};
+  Run before(places.copies());
+  fill_to(before, id);
+  before.copy(id);
+  Run after(places.with_key());
+  fill_to(after, id);
+  static_cast<void>(after.naming(id));
+  after.live(kLife + 1, {kLife});
+  after.reach({1, id.step + 10});
+  REQUIRE(after.copy_part({1, id.step + 10}, 0));  // shard 1 has not yet
+  auto target = places.with_key();
+  for (const bool is_accepted : {false, true}) {
+    target.accept_plain = is_accepted;
+    const auto place = std::move(open_copy_place(target).value());
+    const auto restored = restore(*place, places.options());
+    CHECK(restored.ok() == is_accepted);
+    if (is_accepted) {
+      is_at(restored.value().databases, before, id);
+    }
+  }
+}
+
+// Each later set needs them all, and the old key goes once.
+TEST_CASE("losses that were copied by a key that is gone are written anew by the next life, the older ones too") {
+  const Encrypted places;
+  const auto second = make_copy_key();
+  Run run(places.with_key());
+  const auto copy_at = [&](Step step) {
+    fill_to(run, {1, step});
+    run.copy({1, step});  // each time by copiers of their own, as after a restart
+  };
+  copy_at(kLossesInBlock + 4);
+  write_copy_keys(places.file, {second, places.key});
+  copy_at(2 * kLossesInBlock + 4);
+  write_copy_keys(places.file, {second});
+  copy_at(2 * kLossesInBlock + 14);
+  const auto options = RestoreOptions{places.folder.path() / "run", 2 * kLossesInBlock + 14};
+  const auto restored = restore(*places.place_with({second}), options);
+  REQUIRE_MESSAGE(restored.ok(), (restored.ok() ? "" : restored.status().text()));
+  is_at(restored.value().databases, run, {1, 2 * kLossesInBlock + 14});
 }
 
 TEST_CASE("a shard whose key is another than shard 0's copies nothing, and says so") {
