@@ -259,10 +259,14 @@ void define_restore(CLI::App& app, ballast::RestoreCommand& command) {
       ->add_option("--s3-credentials-file", command.s3_credentials_file,
                    "the keys of an s3:// place, as ~/.aws/credentials has them (default: in the environment)")
       ->check(CLI::ExistingFile);
+  auto* key = restore
+                  ->add_option("--copy-key-file", command.copy_key_file,
+                               "the keys of copies that are encrypted, as the job's durability.copy_key_file")
+                  ->check(CLI::ExistingFile);
   restore
-      ->add_option("--copy-key-file", command.copy_key_file,
-                   "the keys of copies that are encrypted, as the job's durability.copy_key_file")
-      ->check(CLI::ExistingFile);
+      ->add_flag("--accept-plain", command.accept_plain,
+                 "with --copy-key-file: copies that are not encrypted as well, for a run that was not at first")
+      ->needs(key);
   restore->add_option("--s3-endpoint", command.s3_endpoint, "where an s3:// place is, e.g. https://s3.example.org");
 }
 

@@ -99,10 +99,13 @@ void add_key(const fs::path& folder, KeyRole role, const std::string& name) {
               role == KeyRole::worker ? "worker" : "operator", (folder / kAllowedKeysFile).c_str());
 }
 
+// It may lie with the others.
+bool is_of_copies(const fs::path& path) { return parse_copy_keys(read_key_file(path), path.string()).ok(); }
+
 // Each file of keys in the folder, with other server keys.
 void change_servers(const fs::path& folder, const std::function<void(std::vector<std::string>&)>& change) {
   for (const auto& entry : fs::directory_iterator(folder)) {
-    if (entry.path().extension() != ".key") {
+    if (entry.path().extension() != ".key" || is_of_copies(entry.path())) {
       continue;
     }
     auto keys = load_own_keys(entry.path());

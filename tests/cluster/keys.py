@@ -164,6 +164,8 @@ class Changed(ByHand):
         self.begin(steps)
         workers = [self.worker("one"), self.worker("two")]
         self.train_on()
+        self.ballast("keygen", "--copies", self.made / "copies.key")  # beside the others, and none of them
+        of_copies = (self.made / "copies.key").read_text()
         self.ballast("keygen", self.made, "--next-server")
         self.hand_out()
         os.replace(self.made / "server.next.key", self.made / "server.key")
@@ -177,6 +179,7 @@ class Changed(ByHand):
         self.ballast("keygen", self.made, "--forget-servers")
         self.hand_out()
         self.assertEqual(len(re.findall("^server ", (self.made / "worker.key").read_text(), re.M)), 1)
+        self.assertEqual((self.made / "copies.key").read_text(), of_copies)
         self.train_on()
         for process in [*workers, *self.servers.values()]:
             self.assertEqual(process.wait(2 * self.patience), 0, self.logs())
