@@ -233,7 +233,7 @@ TEST_CASE("servers alone see the Secret with the key of copies, which is nowhere
   const auto server = million.object("Job", "million-floats-shard-1");
   CHECK(secret_of(server) ==
         Words{"million-floats-server-keys", "server.key", "allowed.keys", "key-of-copies", "copies.key"});
-  const auto& mounts = container_of(server)["volumeMounts"];
+  const auto mounts = container_of(server)["volumeMounts"];
   CHECK(mounts[mounts.size() - 1] == Json{{"name", "copy-key"}, {"mountPath", "/copy-key"}, {"readOnly", true}});
   CHECK(secret_of(million.object("Job", "million-floats-workers")) ==
         Words{"million-floats-worker-keys", "worker.key"});
