@@ -318,8 +318,7 @@ void Shard::make_copier() {
   if (durability.copy_to.empty()) {
     return;
   }
-  auto target = value_or_throw(open_copy_place(
-      {durability.copy_to, durability.s3_endpoint, !durability.run.empty(), durability.s3_credentials_file}));
+  auto target = value_or_throw(open_copy_place(copy_target(durability, !durability.run.empty())));
   const Placement placement(job_.arena, job_.spec.cluster.shards, job_.spec.cluster.lanes);
   const CopierSettings settings{durability.keep, placement.of_model(options_.shard).size()};
   copier_ = std::make_unique<SnapshotCopier>(*store_, std::move(target), settings, CopySeries(metrics_.get()));
