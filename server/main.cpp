@@ -131,7 +131,7 @@ void discard(const ballast::NewDatabase& database, const ballast::ServerOptions&
 }
 
 int serve(const ballast::ServerOptions& options) {
-  const auto job = ballast::make_job(ballast::load_job(options.job));
+  const auto job = ballast::make_job(ballast::load_job(options.job, {}, ballast::Fit::judged));
   const ballast::NewDatabase database(options.database);
   try {
     const int code = serve(job, options);

@@ -9,14 +9,18 @@
 #include "common/arena/placement.h"
 #include "common/command/usage_error.h"
 #include "common/files/new_file.h"
+#include "common/job/config_error.h"
+#include "common/job/memory_budget.h"
 #include "common/job/optimizer_settings.h"
 #include "common/job/schema.h"
 #include "common/job/trust_ratios.h"
 #include "common/log/log.h"
+#include "common/machine/memory.h"
 #include "common/metrics/series.h"
 #include "common/net/address.h"
 #include "common/net/descriptors.h"
 #include "common/net/random_id.h"
+#include "common/net/unsent_replies.h"
 #include "common/safetensors/initial_weights.h"
 #include "common/wire/wire_limits.h"
 #include "server/copy_fetcher.h"
@@ -28,6 +32,8 @@ namespace {
 
 // A worker names all of a lane's chunks in one pull: full ones, and the shorter ones at groups' ends.
 static_assert(kMaxLaneFloats / (kMaxChunkBytes / sizeof(float)) + 1 + 2 * kMaxParameters <= wire::kMaxPullChunks);
+
+static_assert(UnsentReplies::Room{}.own == kUnreadOfEach && UnsentReplies::Room{}.shared == kUnreadShared);
 
 constexpr std::chrono::seconds kCleaningPatience{10};
 constexpr std::chrono::milliseconds kCopyGlance{200};
@@ -95,6 +101,19 @@ Micros lane_reports_apart(const ClusterSpec& cluster) {
   return std::clamp<Micros>(kEach * cluster.shards * cluster.lanes, 20'000, 50'000);
 }
 
+// Throws ConfigError where the reserves are more than there is.
+std::vector<std::uint64_t> memory_of_lanes(const Job& job, const ServerOptions& options) {
+  const auto number = options.shard;
+  const auto machine = memory_here();
+  if (const auto why = why_too_little_memory(job, number, machine)) {
+    throw ConfigError(options.job + ": cluster.memory_mib: " + *why);
+  }
+  const auto shard = memory_of_shards(job).at(number);
+  const auto bytes = server_bytes(job, shard, machine);
+  log_info("memory of {} MiB, {} of it for contributions", bytes >> 20U, (bytes - shard.taken_bytes()) >> 20U);
+  return shard.divide(bytes).value();
+}
+
 }  // namespace
 
 Shard::Shard(const Job& job, const ServerOptions& options)
@@ -108,6 +127,7 @@ Shard::Shard(const Job& job, const ServerOptions& options)
                      std::to_string(job.spec.cluster.shards - 1));
   }
   // Before anything is made.
+  memory_of_lanes_ = memory_of_lanes(job, options_);
   require_safe_bind(options_.bind, options_);
   if (options_.shard == 0) {
     require_safe_bind(options_.lead_bind.empty() ? options_.lead : options_.lead_bind, options_);
@@ -298,8 +318,7 @@ void Shard::make_copier() {
   if (durability.copy_to.empty()) {
     return;
   }
-  auto target = value_or_throw(open_copy_place(
-      {durability.copy_to, durability.s3_endpoint, !durability.run.empty(), durability.s3_credentials_file}));
+  auto target = value_or_throw(open_copy_place(copy_target(durability, !durability.run.empty())));
   const Placement placement(job_.arena, job_.spec.cluster.shards, job_.spec.cluster.lanes);
   const CopierSettings settings{durability.keep, placement.of_model(options_.shard).size()};
   copier_ = std::make_unique<SnapshotCopier>(*store_, std::move(target), settings, CopySeries(metrics_.get()));
@@ -378,6 +397,8 @@ LaneConfig Shard::lane_config(std::uint32_t lane) {
   config.last_timeline = found_.last_timeline;
   config.items = item_rules(job_.spec);
   config.measures_updates = measures_updates(job_.spec.training);
+  config.memory_bytes = memory_of_lanes_.at(lane);
+  config.needs_whole_gradient = needs_whole_gradient(job_.spec.training);
   config.averages = averages_weights(job_.spec.training);
   if (journal_) {
     config.lives = journal_->lives(found_.last_timeline);

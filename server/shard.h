@@ -105,6 +105,7 @@ class Shard {
   SessionLimit session_limit_;
   std::unique_ptr<SnapshotCopier> copier_;  // null without durability.copy_to
   MemoryWatch memory_;
+  std::vector<std::uint64_t> memory_of_lanes_;  // of contributions
   zmq::context_t context_ = make_context();
   ServerKeys keys_;
   std::vector<std::unique_ptr<LaneLoop>> lanes_;

@@ -136,7 +136,7 @@ int check(const Summarize& summarize) {
 int check_job(const std::string& file, const std::vector<std::string>& overrides, DataLook look) {
   bool good = true;
   const int code = check([&] {
-    const auto job = make_job(load_job(file, overrides));
+    const auto job = make_job(load_job(file, overrides, Fit::judged));
     print_summary(job);
     if (look != DataLook::none) {
       good = look_at_data(job, look);

@@ -14,8 +14,10 @@
 #include "cli/before/gpus.h"
 #include "cli/telling/amounts.h"
 #include "common/job/load.h"
+#include "common/job/memory_budget.h"
 #include "common/job/mode_text.h"
 #include "common/job/shard_bytes.h"
+#include "common/machine/memory.h"
 
 namespace ballast {
 
@@ -75,6 +77,9 @@ void print(const Job& job, const JobResources& resources, std::uint32_t gpus) {
   }
   for (std::size_t i = 0; i < std::min(resources.shards.size(), kMostRows); ++i) {
     print_resources("memory of shard " + std::to_string(i), resources.shards[i].memory);
+    const auto& kernel = resources.shards[i].kernel;
+    std::printf("  %-36s %12s %12s\n", kernel.what.c_str(), bytes_text(kernel.usual).c_str(),
+                bytes_text(kernel.most).c_str());
     print_resources("disk of shard " + std::to_string(i), resources.shards[i].disk);
   }
   print_resources("memory of each worker, activations aside", resources.workers.front().memory);
@@ -124,6 +129,7 @@ void print_json(const Job& job, const JobResources& resources, std::optional<std
   for (const auto& shard : resources.shards) {
     json["shards"].push_back({{"chunks", shard.chunks},
                               {"memory", json_of(shard.memory)},
+                              {"kernel_buffers", json_of(shard.kernel)},
                               {"disk", json_of(shard.disk)},
                               {"in_per_step", shard.in_per_step},
                               {"out_per_step", shard.out_per_step}});
@@ -197,8 +203,8 @@ Verdict judge(const JobResources& resources, const Room& room) {
 
 int plan(const PlanOptions& options) {
   try {
-    const auto job = make_job(load_job(options.job, options.overrides));
-    const auto resources = resources_of(job);
+    const auto job = make_job(load_job(options.job, options.overrides, Fit::judged));
+    const auto resources = resources_of(job, options.here ? memory_here() : 0);
     const auto gpus = options.here ? std::optional(count_gpus()) : std::nullopt;
     options.json ? print_json(job, resources, gpus) : print(job, resources, gpus.value_or(0));
     if (!options.here) {
@@ -207,7 +213,10 @@ int plan(const PlanOptions& options) {
     if (!fs::exists(fs::absolute(options.folder).lexically_normal().parent_path())) {
       throw std::runtime_error("--run-dir " + options.folder + ": neither it nor the folder above it exists");
     }
-    const auto verdict = judge(resources, room_here(options.folder));
+    auto verdict = judge(resources, room_here(options.folder));
+    if (const auto why = why_too_little_memory(job, memory_here())) {
+      verdict.lacking.push_back(options.job + ": cluster.memory_mib: " + *why);
+    }
     for (const auto& sentences : {verdict.warnings, verdict.lacking}) {
       for (const auto& sentence : sentences) {
         std::fprintf(stderr, "ballast: %s\n", sentence.c_str());

@@ -1,8 +1,10 @@
 #include "cli/before/resources.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 
+#include "common/job/memory_budget.h"
 #include "common/job/optimizer_settings.h"
 #include "common/job/shard_bytes.h"
 #include "protocol/lane/lane.h"
@@ -16,7 +18,8 @@ namespace ballast {
 
 namespace {
 
-// Snapshots on their way at once: a periodic one, and one that the job's end, a pause or the best weights ask for.
+// Snapshots on the disk that are being written at once: a periodic one, and one that the job's end, a pause or the best
+// weights ask for.
 constexpr std::uint64_t kSnapshotsWritten = 2;
 
 std::uint64_t arena_bytes(const Job& job) { return job.arena.elements * sizeof(float); }
@@ -26,48 +29,47 @@ std::vector<SlotRange> division(const Job& job) {
   return divide_slots({job.spec.training.slots}, std::vector(job.spec.cluster.workers, SessionPace{0, 1, 0}));
 }
 
-// Contributions in a shard's memory.
-struct Held {
-  Resource kept;               // by lanes
-  Resource on_their_way = {};  // to them
-};
-
-Held held_contributions(const Job& job, const ShardBytes& bytes, std::uint64_t pushed) {
-  const auto& cluster = job.spec.cluster;
-  const auto slots = job.spec.training.slots;
-  const std::uint64_t credit = std::uint64_t{cluster.workers} * cluster.lanes * LaneConfig().credit_bytes;
-  const std::string kept = "contributions held";
-  const std::string on_their_way = "contributions on their way";
-  if (is_item_mode(job.spec.training.mode)) {
-    // Each is applied when it comes, or when the journal has it, and has its receipt then.
-    const auto unreceipted = std::min(credit, gradient_arenas(slots) * bytes.weights * cluster.workers);
-    const auto usual = std::min(unreceipted, bytes.weights * cluster.workers);
-    return {{kept, usual, usual}, {on_their_way, 0, unreceipted}};
+// What is usual of a part that has so much at most.
+std::uint64_t usual_of(const std::string& part, std::uint64_t most, const ShardBytes& bytes) {
+  constexpr std::array kFilledWhenNeeded = {"answers that nobody has read", "a version that slow readers keep",
+                                            "a spare buffer", "the journal"};
+  if (std::ranges::find(kFilledWhenNeeded, part) != kFilledWhenNeeded.end()) {
+    return 0;
   }
-  const std::uint64_t most = Round::most_payloads(slots);
-  // A worker's unreceipted bytes are of one step, or of two while it goes from one to the next.
-  const auto unreceipted = std::min(credit, 2 * most * bytes.weights * cluster.workers);
-  return {{kept, std::min(pushed, most) * bytes.weights, most * bytes.weights}, {on_their_way, 0, unreceipted}};
+  return part == "the database" ? std::min(most, bytes.snapshot + kCacheBytes) : most;
 }
 
-std::vector<Resource> shard_memory(const Job& job, const ShardBytes& bytes, std::uint64_t pushed) {
-  const auto& cluster = job.spec.cluster;
-  const LaneConfig lane;
-  const std::uint64_t streams = std::uint64_t{cluster.workers} * cluster.lanes;
-  const auto contributions = held_contributions(job, bytes, pushed);
-  // A version that is still read is kept beside the two newest; the readers of one share it.
-  const auto unread = streams * lane.reply_window_bytes;
-  const std::uint64_t database = kMemtables * kMemtableBytes + kCacheBytes;
-  const auto pinned = bytes.weights + bytes.state;
-  return {{"the process itself", kServerBytes, kServerBytes},
-          {"weights, two versions", 2 * bytes.weights, 2 * bytes.weights},
-          {averages_weights(job.spec.training) ? "optimizer state and average" : "optimizer state", bytes.state,
-           bytes.state},
-          contributions.kept,
-          contributions.on_their_way,
-          {"versions that slow readers keep", 0, unread},
-          {"a snapshot being written", pinned, kSnapshotsWritten * pinned},
-          {"the database", std::min(database, bytes.snapshot + kCacheBytes), database}};
+// Held, and on their way: in item mode each is applied when it comes, or when the journal has it; of rounds a lane
+// holds what has no sibling yet.
+std::uint64_t usual_contributions(const Job& job, const ShardBytes& bytes) {
+  const auto at_once =
+      is_item_mode(job.spec.training.mode)
+          ? job.spec.cluster.workers
+          : std::min<std::uint64_t>(pushed_per_step(job), Round::most_payloads(job.spec.training.slots));
+  return at_once * bytes.weights;
+}
+
+std::vector<Resource> shard_memory(const Job& job, const ShardBytes& bytes, const ShardMemory& budget,
+                                   std::uint64_t machine) {
+  std::vector<Resource> resources;
+  for (const auto& part : budget.taken) {
+    resources.push_back({part.what, usual_of(part.what, part.bytes, bytes), part.bytes});
+  }
+  // Whatever a server has beyond what is taken; it does not start with less than the reserves.
+  const auto most = std::max(server_bytes(job, budget, machine), budget.least()) - budget.taken_bytes();
+  resources.push_back({"contributions, held or on their way", std::min(usual_contributions(job, bytes), most), most});
+  return resources;
+}
+
+// Linux begins with the former of each connection and direction, and goes up to the latter, unless it is told a size:
+// of which it takes twice. Each worker may have two connections to a lane, while one takes the other's place.
+Resource kernel_buffers(const ClusterSpec& cluster) {
+  constexpr std::uint64_t kBegins = (16U << 10U) + (128U << 10U);
+  constexpr std::uint64_t kMost = (4U << 20U) + (6U << 20U);
+  const auto given = 4 * std::uint64_t{cluster.socket_buffer_bytes};
+  const auto connections = std::uint64_t{cluster.workers} * cluster.lanes;
+  return {"the kernel's buffers of connections, beside it", connections * (given > 0 ? given : kBegins),
+          2 * connections * (given > 0 ? given : kMost)};
 }
 
 // Snapshots that are kept at the same time as the one being written: of the job's keep, and the best; and where they
@@ -197,15 +199,17 @@ void add(Resource& sum, const Resource& resource) {
 
 }  // namespace
 
-JobResources resources_of(const Job& job) {
+JobResources resources_of(const Job& job, std::uint64_t machine) {
   JobResources resources;
   resources.workers = resources_of_workers(job);
   const auto traffic = traffic_of(job, resources.workers);
+  const auto budgets = memory_of_shards(job);
   for (const auto& bytes : bytes_of_shards(job)) {
     ShardResources shard;
     shard.chunks = bytes.chunks;
-    shard.memory = shard_memory(job, bytes, traffic.pushed);
+    shard.memory = shard_memory(job, bytes, budgets[resources.shards.size()], machine);
     shard.disk = shard_disk(job, bytes);
+    shard.kernel = kernel_buffers(job.spec.cluster);
     shard.in_per_step = traffic.pushed * bytes.weights;
     shard.out_per_step = traffic.pulled * bytes.weights;
     resources.shards.push_back(std::move(shard));

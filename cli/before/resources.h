@@ -1,5 +1,5 @@
 // What a job will take, from its file alone: memory, disk, and bytes on the wire. Pure functions; the bounds are those
-// that the processes keep (credits, reply windows, rounds, gradient arenas, the database's limits).
+// that the processes keep (cluster.memory_mib, reply windows, gradient arenas, the database's limits).
 #pragma once
 
 #include <cstdint>
@@ -11,9 +11,7 @@
 
 namespace ballast {
 
-// Of a process without its model, measured: the program, its libraries, its threads' stacks and the transport. Servers
-// took 22 to 30 MB (the most with the lead), workers 17 MB (emulated) to 30 MB.
-inline constexpr std::uint64_t kServerBytes = 27'000'000;
+// Of a worker without its model, as kServerBytes of a server: 17 MB (emulated) to 30 MB.
 inline constexpr std::uint64_t kWorkerBytes = 30'000'000;
 inline constexpr std::uint64_t kTimedWorkerBytes =
     17'000'000;  // of an emulated model, which wakes no library of kernels
@@ -30,6 +28,7 @@ struct ShardResources {
   std::size_t chunks = 0;
   std::vector<Resource> memory;
   std::vector<Resource> disk;
+  Resource kernel;                 // buffers of its connections, beside the process's memory
   std::uint64_t in_per_step = 0;   // contributions
   std::uint64_t out_per_step = 0;  // weights
 };
@@ -50,7 +49,9 @@ struct JobResources {
   std::uint64_t copies = 0;    // bytes that copies of snapshots take in durability.copy_to; 0: none are made
 };
 
-JobResources resources_of(const Job& job);
+// `machine`: bytes that each server's machine or control group has, of which one without cluster.memory_mib takes half
+// at most; 0: as many as it likes.
+JobResources resources_of(const Job& job, std::uint64_t machine = 0);
 
 // The sum over the list, and over all processes.
 Resource total(const std::vector<Resource>& resources);

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <utility>
 
 #include "cli/data/portable_yaml.h"
 #include "cli/rendering/object_names.h"
 #include "common/command/usage_error.h"
 #include "common/job/load.h"
+#include "common/job/memory_budget.h"
 #include "worker/data/datasets.h"
 
 namespace ballast {
@@ -31,18 +33,24 @@ void check_places(const JobSpec& spec, const RenderOptions& options) {
                 "copies go to a folder, " + copy_to, "--copies");
   require_place(!spec.training.init_from.empty(), options.initial, "training.init_from",
                 "the weights begin as in a file, " + spec.training.init_from, "--initial");
+  require_place(!spec.durability.copy_key_file.empty(), options.copy_key, "durability.copy_key_file",
+                "copies are encrypted by the key in a file, " + spec.durability.copy_key_file, "--copy-key");
   if (!options.s3_secret.empty() && !is_bucket(copy_to)) {
     throw UsageError("--s3-secret has no use: durability.copy_to of the job is no s3://BUCKET/PREFIX");
   }
 }
 
-// The file's folder is another one in a container.
+// The files' folders are others in a container.
 RenderOptions with_container_paths(const RenderOptions& options, const JobSpec& spec) {
   auto changed = options;
-  if (!spec.training.init_from.empty()) {
-    const auto file = std::filesystem::path(spec.training.init_from).filename().string();
-    changed.overrides.push_back("training.init_from=" + portable_text(std::string(kInitialFolder) + "/" + file));
-  }
+  const auto move = [&changed](const char* key, const std::string& path, const std::string& folder) {
+    if (!path.empty()) {
+      const auto file = std::filesystem::path(path).filename().string();
+      changed.overrides.push_back(std::string(key) + "=" + portable_text(folder + "/" + file));
+    }
+  };
+  move("training.init_from", spec.training.init_from, kInitialFolder);
+  move("durability.copy_key_file", spec.durability.copy_key_file, kCopyKeyFolder);
   return changed;
 }
 
@@ -50,6 +58,10 @@ RenderOptions with_container_paths(const RenderOptions& options, const JobSpec& 
 
 std::string RenderedJob::image(const std::string& program) const {
   return options.registry + "/" + program + ":" + options.tag;
+}
+
+std::string RenderedJob::copy_key_name() const {
+  return std::filesystem::path(job.spec.durability.copy_key_file).filename().string();
 }
 
 std::string RenderedJob::server_secret() const {
@@ -99,10 +111,14 @@ std::vector<std::string> RenderedJob::worker_arguments(const std::string& lead_h
 }
 
 RenderedJob rendered_job(const RenderOptions& options) {
-  const auto given = load_job(options.job, options.overrides);
+  const auto given = load_job(options.job, options.overrides, Fit::judged);
   check_places(given, options);
   const auto there = with_container_paths(options, given);
-  RenderedJob rendered{make_job(load_job(there.job, there.overrides)), options, {}, {}};
+  auto spec = load_job(there.job, there.overrides);
+  if (spec.cluster.memory_mib == 0) {  // half of what a container is granted would be less than what it was granted for
+    spec.cluster.memory_mib = wanted_mib(make_job(spec));
+  }
+  RenderedJob rendered{make_job(std::move(spec)), options, {}, {}};
   rendered.name = options.name.empty() ? object_name_of_job(given.job) : checked_object_name(options.name);
   rendered.sizes = process_sizes(rendered.job, options);
   return rendered;

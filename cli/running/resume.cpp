@@ -71,9 +71,11 @@ std::string way_without_ledger(const RunFolder& folder, const Job& job) {
   }
   const auto endpoint =
       durability.s3_endpoint.empty() ? std::string() : " --s3-endpoint " + shell_word(durability.s3_endpoint);
-  const auto keys = durability.s3_credentials_file.empty()
-                        ? std::string()
-                        : " --s3-credentials-file " + shell_word(durability.s3_credentials_file);
+  const auto file = [](const char* option, const std::string& path) {
+    return path.empty() ? std::string() : std::string(" ") + option + " " + shell_word(path);
+  };
+  const auto keys =
+      file("--s3-credentials-file", durability.s3_credentials_file) + file("--copy-key-file", durability.copy_key_file);
   return "put it back, or build all databases anew from copies: `ballast restore " + shell_word(durability.copy_to) +
          endpoint + keys + " --run-dir NEW`";
 }
@@ -124,7 +126,7 @@ Job job_to_resume(const RunFolder& folder, const std::vector<std::string>& overr
                        "leave the job file out to resume what is there, or start it in another folder");
     }
   }
-  auto job = make_job(load_effective_job(file, overrides));
+  auto job = make_job(load_effective_job(file, overrides, Fit::judged));
   if (job.spec_digest != before.spec_digest) {
     refuse_other_job("the job of " + folder.path().string() + " cannot be changed", before.yaml, job.yaml,
                      "leave that out, or start a run of its own");

@@ -27,7 +27,9 @@
 #include "common/job/evaluation_metrics.h"
 #include "common/job/job.h"
 #include "common/job/load.h"
+#include "common/job/memory_budget.h"
 #include "common/job/mode_text.h"
+#include "common/machine/memory.h"
 #include "common/safetensors/initial_weights.h"
 #include "common/text/shell_word.h"
 #include "storage/store/run_reader.h"
@@ -130,6 +132,7 @@ JobSpec with_absolute_places(JobSpec spec) {
   settle(spec.data.path);
   settle(spec.durability.copy_to);
   settle(spec.durability.s3_credentials_file);
+  settle(spec.durability.copy_key_file);
   return spec;
 }
 
@@ -139,6 +142,9 @@ void check(const RunOptions& options, const Job& job) {
   check_summary_file(options.summary);
   check_backend(options, job);
   check_data_files(job);
+  if (const auto why = why_too_little_memory(job, memory_here())) {
+    throw ConfigError("cluster.memory_mib: " + *why);
+  }
 }
 
 WeightsDigest digest(const Job& job, const RunFolder& folder) {
@@ -308,7 +314,7 @@ int run_cluster(const Job& job, const RunOptions& options, const RunFolder& fold
 
 int run_new(const RunOptions& options) {
   const auto base = load_job(options.job, options.overrides);
-  const auto job = make_job(with_absolute_places(load_job(options.job, all_overrides(options, base))));
+  const auto job = make_job(with_absolute_places(load_job(options.job, all_overrides(options, base), Fit::judged)));
   check(options, job);
   check_initial_weights(job);
   const auto events = open_events(options.show.events);  // before there is a folder that a refusal would leave behind

@@ -7,6 +7,8 @@
 
 #include "common/job/checks.h"
 #include "common/job/given.h"
+#include "common/job/job.h"
+#include "common/job/memory_budget.h"
 #include "common/job/schema.h"
 #include "common/job/yaml_tree.h"
 
@@ -78,7 +80,19 @@ void check_effective_size(const JobSpec& spec, Mistakes& mistakes) {
 // Whose values the text has: what somebody wrote must mean something, value by value.
 enum class Source : std::uint8_t { written, effective };
 
-JobSpec parse(std::string_view text, const std::string& label, std::span<const std::string> overrides, Source source) {
+// Only of a job that is right otherwise: its arena is laid out for it.
+void check_memory(const JobSpec& spec, const Given& given, Mistakes& mistakes) {
+  const auto found = given.find("cluster.memory_mib");
+  if (spec.cluster.memory_mib == 0 || found == given.end()) {
+    return;
+  }
+  if (const auto why = why_too_little_memory(make_job(spec), 0)) {
+    mistakes.add(found->second.place, "cluster.memory_mib", *why);
+  }
+}
+
+JobSpec parse(std::string_view text, const std::string& label, std::span<const std::string> overrides, Source source,
+              Fit fit) {
   JobSpec spec;
   const Schema schema = job_schema(spec);
   Mistakes mistakes(label);
@@ -97,13 +111,17 @@ JobSpec parse(std::string_view text, const std::string& label, std::span<const s
   spec.training.local.optimizer.epsilon = epsilon_of(spec.training.local.optimizer);
   check_effective_size(spec, mistakes);
   mistakes.throw_if_any();
+  if (fit == Fit::judged) {
+    check_memory(spec, given, mistakes);
+    mistakes.throw_if_any();
+  }
   return spec;
 }
 
 }  // namespace
 
-JobSpec parse_job(std::string_view text, const std::string& label, std::span<const std::string> overrides) {
-  return parse(text, label, overrides, Source::written);
+JobSpec parse_job(std::string_view text, const std::string& label, std::span<const std::string> overrides, Fit fit) {
+  return parse(text, label, overrides, Source::written, fit);
 }
 
 WorkerSpec parse_worker(std::string_view text, const std::string& label, std::span<const std::string> overrides) {
@@ -117,12 +135,12 @@ WorkerSpec parse_worker(std::string_view text, const std::string& label, std::sp
   return spec;
 }
 
-JobSpec load_job(const std::string& path, std::span<const std::string> overrides) {
-  return parse_job(read_file(path), path, overrides);
+JobSpec load_job(const std::string& path, std::span<const std::string> overrides, Fit fit) {
+  return parse_job(read_file(path), path, overrides, fit);
 }
 
-JobSpec load_effective_job(const std::string& path, std::span<const std::string> overrides) {
-  return parse(read_file(path), path, overrides, Source::effective);
+JobSpec load_effective_job(const std::string& path, std::span<const std::string> overrides, Fit fit) {
+  return parse(read_file(path), path, overrides, Source::effective, fit);
 }
 
 WorkerSpec load_worker(const std::string& path, std::span<const std::string> overrides) {

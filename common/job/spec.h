@@ -310,6 +310,8 @@ inline bool draws_by_class(const TrainingSpec& training) {
   return training.mode == Mode::local && training.local.partition == LocalSpec::Partition::by_class;
 }
 
+inline constexpr std::uint64_t kMaxMemoryMib = 1U << 24U;  // of a server process: 16 TiB
+
 struct ClusterSpec {
   std::uint32_t shards = 1;
   std::uint32_t workers = 1;
@@ -318,11 +320,13 @@ struct ClusterSpec {
   std::string transport = "ipc";          // of `ballast run`: ipc | tcp
   std::uint32_t io_threads = 0;           // of each server, and of each worker for its lanes; 0: as many as lanes
   std::uint32_t socket_buffer_bytes = 0;  // of each connection of a lane, in each direction; 0: the kernel's choice
-  std::uint32_t patience = 600;           // seconds to wait for a shard or a lead that is gone, before the job fails
-  bool divide_by_speed = true;            // a step's slots by how fast sessions are; else evenly
-  bool redistribute = true;               // what sessions have left, and suspects do not bring, goes to others
-  std::uint32_t stop_patience = 300;      // seconds to wait for the snapshot of a stop, before the job ends without
-  std::uint32_t hold_patience = 20;       // the same of a server alone that is told to end; at most stop_patience
+  // MiB of a server process; 0: what the declared workers can make use of, at most half of what its machine has
+  std::uint64_t memory_mib = 0;
+  std::uint32_t patience = 600;       // seconds to wait for a shard or a lead that is gone, before the job fails
+  bool divide_by_speed = true;        // a step's slots by how fast sessions are; else evenly
+  bool redistribute = true;           // what sessions have left, and suspects do not bring, goes to others
+  std::uint32_t stop_patience = 300;  // seconds to wait for the snapshot of a stop, before the job ends without
+  std::uint32_t hold_patience = 20;   // the same of a server alone that is told to end; at most stop_patience
 };
 
 // When the journal is forced from the system's memory to the disk.
@@ -350,6 +354,9 @@ struct DurabilitySpec {
   std::string run;                     // of copies; a shard that loses its disk gets its part from them; empty: neither
   std::string s3_endpoint;             // where an s3:// copy goes, e.g. https://s3.example.org
   std::string s3_credentials_file;     // on each server; empty: its keys are in the environment
+  std::string s3_encryption = "none";  // none | AES256 | aws:kms: what the storage is asked to encrypt objects by
+  std::string s3_kms_key_id;           // aws:kms; empty: the storage's own
+  std::string copy_key_file;           // on each server: by whose first key copies are encrypted; empty: they are not
 };
 
 struct JobSpec {

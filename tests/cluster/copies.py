@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import threading
@@ -85,3 +86,11 @@ class CopiesCase(harness.ClusterCase):
         endpoint = f"http://127.0.0.1:{server.stdout.readline().strip()}"
         self.place = ["s3://models/copies", "--s3-endpoint", endpoint]
         self.durability |= {"durability.copy_to": self.place[0], "durability.s3_endpoint": endpoint}
+
+    def encrypt(self):
+        """Copies are encrypted by a key of their own from now on; returns its file and its id."""
+        file = self.folder / "copies.key"
+        told = self.ballast("keygen", "--copies", file).stdout
+        self.place += ["--copy-key-file", str(file)]
+        self.durability |= {"durability.copy_key_file": file}
+        return file, re.match("key ([0-9a-f]{16}):", told)[1]

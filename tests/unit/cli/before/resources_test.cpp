@@ -10,6 +10,7 @@
 #include "common/arena/pieces.h"
 #include "common/arena/placement.h"
 #include "common/job/load.h"
+#include "common/job/memory_budget.h"
 #include "common/job/shard_bytes.h"
 #include "protocol/lane/lane.h"
 #include "server/weights.h"
@@ -177,21 +178,38 @@ TEST_CASE("a shard's weights and state are what its lanes allocate") {
   }
 }
 
-TEST_CASE("bounds follow from slots, credits and windows") {
+TEST_CASE("a shard's memory is its budget, and contributions have what nothing else takes") {
+  const auto arena = job_of().arena.elements * sizeof(float);
+  const std::string contributions = "contributions, held or on their way";
+  const auto memory_of = [](const Job& job, std::uint64_t machine = 0) {
+    return resources_of(job, machine).shards[0].memory;
+  };
   const auto job = job_of({"cluster.workers=3", "cluster.lanes=2"});
-  const auto resources = resources_of(job);
-  const auto arena = job.arena.elements * sizeof(float);
-  const auto& memory = resources.shards[0].memory;
-  CHECK(part(memory, "contributions held").most == 4 * arena);
-  CHECK(part(memory, "contributions held").usual == 4 * arena);  // 5 sums, of which the round holds 4 at most
-  CHECK(part(memory, "versions that slow readers keep").most == 6 * LaneConfig().reply_window_bytes);
-  CHECK(part(memory, "contributions on their way").most == 2 * 4 * arena * 3);  // less than 6 credits
-  CHECK(part(resources.workers[0].memory, "gradients").most == gradient_arenas(8) * arena);
-  for (const auto& shard : resources.shards) {
-    for (const auto& resource : shard.memory) {
-      CHECK(resource.usual <= resource.most);
-    }
+  const auto budget = memory_of_shards(job).at(0);
+  CHECK(total(memory_of(job)).most == budget.wanted());
+  CHECK(part(memory_of(job), contributions).usual == 4 * arena);  // 5 sums, of which the round holds 4 at most
+  CHECK(part(memory_of(job), contributions).most == budget.wanted() - budget.taken_bytes());
+  CHECK(total(memory_of(job, 2 * budget.least() + 2)).most == budget.least() + 1);
+  CHECK(total(memory_of(job, 2)).most == budget.least());  // with less it would not start
+  const auto given = job_of({"cluster.memory_mib=1000", "cluster.workers=3", "cluster.lanes=2"});
+  CHECK(total(memory_of(given, 2)).most == 1000U << 20U);
+  CHECK(part(resources_of(job).workers[0].memory, "gradients").most == gradient_arenas(8) * arena);
+  for (const auto& resource : memory_of(job)) {
+    CAPTURE(resource.what);
+    CHECK(resource.usual <= resource.most);
   }
+}
+
+TEST_CASE("the kernel's buffers grow with connections, and are as large as they are told to be") {
+  const auto kernel = [](const std::vector<std::string>& overrides) {
+    return resources_of(job_of(overrides)).shards[0].kernel;
+  };
+  const auto one = kernel({});
+  CHECK(one.most == 2 * (10U << 20U));
+  CHECK(kernel({"cluster.workers=3", "cluster.lanes=2"}).most == 6 * one.most);
+  CHECK(kernel({"cluster.workers=3", "cluster.lanes=2"}).usual == 6 * one.usual);
+  CHECK(kernel({"cluster.socket_buffer_bytes=100000"}).usual == 400'000);
+  CHECK(kernel({"cluster.socket_buffer_bytes=100000"}).most == 800'000);
 }
 
 TEST_CASE("a worker's local steps take a gradient, two copies of the weights and the inner optimizer's state") {
@@ -253,15 +271,21 @@ TEST_CASE("the command prints tables or JSON, and refuses a wrong job") {
   const auto file = (folder.path() / "job.yaml").string();
   std::ofstream(file) << kMillion;
   const auto text = captured([&] { CHECK(plan({file, {"cluster.workers=2"}, false, ".", false}) == 0); });
-  for (const auto* const words : {"memory of shard 0", "disk of shard 0", "memory of each worker",
-                                  "worker 1 (4 slots as 1 sum)", "one snapshot 12.0 MB", "all processes together"}) {
+  for (const auto* const words :
+       {"memory of shard 0", "the kernel's buffers of connections", "disk of shard 0", "memory of each worker",
+        "worker 1 (4 slots as 1 sum)", "one snapshot 12.0 MB", "all processes together"}) {
     CAPTURE(text);
     CHECK_MESSAGE(text.find(words) != std::string::npos, words);
   }
   const auto json = nlohmann::json::parse(captured([&] { CHECK(plan({file, {}, true, ".", true}) == 0); }));
   CHECK(json["shards"][0]["in_per_step"] == resources_of(job_of()).shards[0].in_per_step);
   CHECK(json["workers"][0]["slots"].is_number_integer());
+  CHECK(json["shards"][0]["kernel_buffers"]["most"] == resources_of(job_of()).shards[0].kernel.most);
   CHECK(plan({file, {"training.slots=0"}, false, ".", false}) == 2);
+  const auto least = (memory_of_shards(job_of()).at(0).least() + (1U << 20U) - 1) >> 20U;
+  const auto with = [](std::uint64_t mib) { return std::vector{"cluster.memory_mib=" + std::to_string(mib)}; };
+  captured([&] { CHECK(plan({file, with(least), false, ".", false}) == 0); });
+  CHECK(plan({file, with(least - 1), false, ".", false}) == 2);
 }
 
 TEST_CASE("a journal's budget brings snapshots forward where every_steps would pass it, and nowhere else") {
