@@ -3,7 +3,9 @@
 #include <doctest/doctest.h>
 
 #include <array>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "common/net/peer.h"
 #include "tests/unit/common/net/net_test.h"
@@ -157,6 +159,93 @@ TEST_CASE("a session is answered in the version in which its newest connection l
   socket.close();
   connections.close();
   context.close();
+}
+
+void say_hello(Dealer& socket, bool takes_calls = true) {
+  Encoder encoder;
+  LaneHello hello;
+  hello.takes_calls = takes_calls;
+  REQUIRE(socket.send("", encoder.encode(hello)));
+}
+
+WorkerConnections::Incoming next_incoming(WorkerConnections& connections) {
+  Turn turn;
+  auto received = eventually([&] { return connections.receive(turn); });
+  REQUIRE(std::holds_alternative<WorkerConnections::Incoming>(*received));
+  return std::move(std::get<WorkerConnections::Incoming>(*received));
+}
+
+// The next end that is found; nothing of the peers' is to come meanwhile.
+StandingConnections::Ended next_end(WorkerConnections& connections) {
+  std::vector<StandingConnections::Ended> ended;
+  eventually([&] {
+    Turn turn;
+    CHECK_FALSE(connections.tick(monotonic_micros()));
+    CHECK_FALSE(connections.receive(turn));
+    ended = connections.take_ended();
+    return !ended.empty();
+  });
+  CHECK(ended.size() == 1);
+  return ended.front();
+}
+
+TEST_CASE("each connection of a session is told apart, and who answers for it is the same") {
+  for (const auto* transport : kTransports) {
+    Addresses addresses;
+    zmq::context_t context = make_context();
+    WorkerConnections connections(context, 0, addresses.make(transport), "", kNoKeys);
+    zmq::context_t others;
+    Dealer first(others, session_routing_id(kSession), {.linger_ms = 0});
+    Dealer second(others, routing_id_of(session_routing_id(kSession), 1, 4711), {.linger_ms = 0});
+    Dealer stranger(others, session_routing_id(8), {.linger_ms = 0});
+    std::vector<WorkerConnections::Incoming> heard;
+    for (auto* socket : {&first, &second, &stranger}) {
+      socket->connect(connections.address());
+      say_hello(*socket);
+      heard.push_back(next_incoming(connections));
+    }
+    CHECK(heard[0].connection > 0);
+    CHECK(heard[1].connection > heard[0].connection);
+    CHECK(heard[0].payer == heard[1].payer);
+    CHECK(heard[0].payer == heard[2].payer);  // without keys: from the same host
+    say_hello(first);
+    CHECK(next_incoming(connections).connection == heard[0].connection);
+    first.close();
+    CHECK(next_end(connections) == StandingConnections::Ended{kSession, heard[0].connection});
+    connections.drop(kSession, heard[1].connection);
+    CHECK(next_end(connections) == StandingConnections::Ended{kSession, heard[1].connection});
+    connections.renew();
+    CHECK(connections.take_ended() == std::vector{StandingConnections::Ended{8, heard[2].connection}});
+  }
+}
+
+TEST_CASE("who takes calls and does not read has its connection ended, and others are told no more meanwhile") {
+  for (const auto* transport : kTransports) {
+    for (const bool takes_calls : {true, false}) {
+      CAPTURE(takes_calls);
+      Addresses addresses;
+      zmq::context_t context = make_context();
+      WorkerConnections connections(context, 0, addresses.make(transport), "", kNoKeys);
+      zmq::context_t others;
+      Dealer deaf(others, session_routing_id(kSession), {.linger_ms = 0});
+      deaf.raw().set(zmq::sockopt::rcvhwm, 1);
+      deaf.connect(connections.address());
+      say_hello(deaf, takes_calls);
+      const auto connection = next_incoming(connections).connection;
+      Refused refused;
+      refused.text = std::string(wire::kMaxTextBytes, 'x');
+      // As much as has room, and what the kernel takes beside it.
+      for (int i = 0; i < 20'000 && connections.take_ended().empty(); ++i) {
+        connections.send(kSession, refused);
+      }
+      if (takes_calls) {
+        CHECK(next_end(connections) == StandingConnections::Ended{kSession, connection});
+      } else {
+        connections.tick(monotonic_micros());
+        CHECK(connections.take_ended().empty());
+      }
+    }
+  }
 }
 
 }  // namespace
