@@ -37,7 +37,8 @@ LaneLoop::LaneLoop(zmq::context_t& context, const ServerKeys& keys, const Job& j
                    const Addresses& addresses, ShardServices services, Metrics* metrics, SocketKeeping keeping)
     : shard_trouble_(services.trouble),
       left_(services.left),
-      workers_(context, job.spec.cluster.socket_buffer_bytes, addresses.bind, addresses.advertised_host, keys),
+      workers_(context, job.spec.cluster.socket_buffer_bytes, addresses.bind, addresses.advertised_host, keys,
+               keeping.intake(keys)),
       lead_(context, config.id, config.incarnation, addresses.lead, watches_lead(config.id), job.yaml, keys.own()),
       lane_(with_address(config, workers_.address())),
       weights_(job, ids_of(config)),
@@ -137,7 +138,7 @@ void LaneLoop::look_at_memory(Micros now) {
     return;
   }
   const auto waiting = now - workers_.read_up_at() < kKeepsUp ? 0 : memory_bytes_;
-  keeping_.memory->tell(weights_.bytes() + payloads_.bytes() + workers_.unsent_bytes(), waiting);
+  keeping_.memory->tell(weights_.bytes() + payloads_.bytes() + workers_.unsent_bytes(), waiting, waiting);
   if (keeping_.memory->takes_order()) {
     cut_all();
   }

@@ -508,7 +508,7 @@ std::string Shard::run() {
   for (auto& lane : lanes_) {
     threads.push_back(start(*lane));
   }
-  memory_.begin();
+  memory_.begin(keys_.authenticator());
   threads.clear();
   if (departure() == Departure::none) {
     clean_copies();

@@ -17,8 +17,11 @@ static_assert(kMaxMarks * sizeof(JournalMark) + wire::kMaxTextBytes < kFrameByte
 // All are cut for one that can't be ended otherwise: not often.
 constexpr Micros kRenewApart = 30'000'000;
 
-SocketOptions lane_socket(std::uint64_t buffer_bytes) {
-  return {.buffer_bytes = static_cast<int>(buffer_bytes), .tells_connections = true, .frame_bytes = kFrameBytes};
+SocketOptions lane_socket(std::uint64_t buffer_bytes, std::shared_ptr<Intake> intake) {
+  return {.buffer_bytes = static_cast<int>(buffer_bytes),
+          .tells_connections = true,
+          .frame_bytes = kFrameBytes,
+          .intake = std::move(intake)};
 }
 
 std::string named(const std::string& routing_id) {
@@ -30,8 +33,8 @@ std::string named(const std::string& routing_id) {
 
 WorkerConnections::WorkerConnections(zmq::context_t& context, std::uint64_t buffer_bytes,
                                      const std::string& bind_address, const std::string& advertised_host,
-                                     const ServerKeys& keys)
-    : router_(context, lane_socket(buffer_bytes), bind_address, keys.secret_key()),
+                                     const ServerKeys& keys, std::shared_ptr<Intake> intake)
+    : router_(context, lane_socket(buffer_bytes, std::move(intake)), bind_address, keys.secret_key()),
       address_(advertised_address(router_->endpoint(), advertised_host)),
       peers_(keys.authenticator()) {
   watch(0);

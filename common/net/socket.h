@@ -15,6 +15,7 @@
 #include <vector>
 #include <zmq.hpp>
 
+#include "common/net/intake.h"
 #include "common/net/mailbox.h"
 #include "protocol/ids.h"
 
@@ -97,6 +98,7 @@ struct SocketOptions {
   int unread = 256;
   bool tells_connections = false;  // of a Router: somebody takes its callers' changes
   std::int64_t frame_bytes = 0;    // of one frame at most; 0: the limit of the socket's kind, above
+  std::shared_ptr<Intake> intake = {};  // of a Router: is told what comes by which connection; null: nobody is
 };
 
 class Socket {
@@ -132,6 +134,7 @@ class Socket {
   bool send_frames(std::string_view peer, zmq::message_t& header, zmq::message_t* payload);
   bool send_first(zmq::message_t& frame, bool more);
   bool skip();
+  void take_in(std::vector<zmq::message_t>& frames) const;
 
   zmq::context_t& context_;
   zmq::socket_type type_;
