@@ -2,6 +2,8 @@
 // that uses the class.
 #include "protocol/covered_items.h"
 #include "protocol/deadline.h"
+#include "protocol/lane/call_accounts.h"
+#include "protocol/lane/call_book.h"
 #include "protocol/lane/factor_plan.h"
 #include "protocol/lane/item_applier.h"
 #include "protocol/lane/lane.h"
@@ -10,6 +12,7 @@
 #include "protocol/lane/lane_sessions.h"
 #include "protocol/lane/lane_snapshots.h"
 #include "protocol/lane/lane_statistics.h"
+#include "protocol/lane/payers.h"
 #include "protocol/lane/pending_items.h"
 #include "protocol/lane/round.h"
 #include "protocol/lane/round_applier.h"
@@ -71,6 +74,9 @@ static_assert(lists_all_members<CoveredItems>());
 static_assert(lists_all_members<SharedItems>());
 static_assert(lists_all_members<LearntDeadline>());
 static_assert(lists_all_members<SlotSet>());
+static_assert(lists_all_members<CallAccounts>());
+static_assert(lists_all_members<CallBook>());
+static_assert(lists_all_members<Payers>());
 static_assert(lists_all_members<FactorPlan>());
 static_assert(lists_all_members<ItemApplier>());
 static_assert(lists_all_members<Lane>());
