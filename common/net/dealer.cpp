@@ -169,8 +169,7 @@ void Dealer::ended(Micros now) {
 std::string Dealer::text_of_refusal(const SocketEvent& event) const {
   if (event.number == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH && event.value == kBarredStatusNumber) {
     return "it refuses the key of this process for a while: with it somebody has sent it messages without end, again "
-           "and "
-           "again (its log says more)";
+           "and again (its log says more)";
   }
   if (event.number == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH) {
     return "it does not allow the key of this process (" + (keys_ != nullptr ? keys_->path().string() : std::string()) +

@@ -3,6 +3,7 @@
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import threading
@@ -58,6 +59,19 @@ class CopiesCase(harness.ClusterCase):
         self.copies = self.folder / "copies"
         self.place = [str(self.copies)]
         self.durability = {"durability.every_steps": 10, "durability.copy_to": self.copies}
+
+    def start_two_shards(self, **arguments):
+        return self.start(self.job_file, options=["--workers", "2", "--shards", "2"], overrides=self.durability, **arguments)
+
+    def lose_the_run(self, run):
+        run.wait_until("a copy", self.listed)
+        run.end()
+        shutil.rmtree(run.folder)
+
+    def restore(self, folder, code=0):
+        """All that `ballast restore` prints."""
+        answer = self.ballast("restore", *self.place, "--run-dir", folder, code=code)
+        return answer.stdout + answer.stderr
 
     def rows(self):
         """The list of copies: step, timeline, shards, run, and whether it is incomplete."""

@@ -14,18 +14,6 @@ MARKS = [b"emulated", b"first.weight", b"max_steps"]  # of the job's text, which
 
 
 class EncryptedCopies(copies.CopiesCase):
-    def start_two_shards(self, **arguments):
-        return self.start(self.job_file, options=["--workers", "2", "--shards", "2"], overrides=self.durability, **arguments)
-
-    def lose_the_run(self, run):
-        run.wait_until("a copy", self.listed)
-        run.end()
-        shutil.rmtree(run.folder)
-
-    def restore(self, folder, code=0):
-        answer = self.ballast("restore", *self.place, "--run-dir", folder, code=code)
-        return answer.stdout + answer.stderr
-
     def windows_of(self, run):
         """Bytes of weights, here and there, as a run's folder has them."""
         exported = self.folder / "weights.safetensors"

@@ -25,7 +25,6 @@ SEED = int(os.environ.get("BALLAST_HOSTILE_SEED", "1"))
 SHARE = 0.2             # of a processor
 RATE = 100e6 / 8        # bytes a second
 KEPT = 0.9              # of the throughput
-KEPT_OF_WORK = 0.5      # the same where it takes work of every step and leaves it undone
 MOST_GROWTH = 512       # MiB: what nobody counts one by one, and what servers hold of who does not read (docs/bounds.md)
 PORT = 7000
 SINK = 7001
@@ -160,7 +159,7 @@ class HostileLoad(harness.ClusterCase):
         self.check(self.hostile, KEPT)
 
     def test_work_that_it_takes_and_leaves_undone_costs_time_alone(self):
-        self.check(self.hostile_with_claims, KEPT_OF_WORK)
+        self.check(self.hostile_with_claims, KEPT)
 
     def check(self, hostile, kept):
         self.server, workers = self.begin()
