@@ -18,6 +18,7 @@ namespace ballast {
 // A request: version, id, domain, address, identity, mechanism and, of CURVE, the public key.
 struct ZapRequest {
   std::string id;
+  std::string domain;
   std::string address;
   std::string key;  // empty: there is none
 };
@@ -45,6 +46,7 @@ std::optional<ZapRequest> next_request(zmq::socket_t& socket) {
   ZapRequest request;
   if (frames.size() > 3) {
     request.id = frames[1];
+    request.domain = frames[2];
     request.address = frames[3];
   }
   if (frames.size() == 7 && frames[5] == "CURVE" && frames[6].size() == kPublicKeyBytes) {
@@ -121,13 +123,32 @@ std::string_view Authenticator::verdict(const ZapRequest& request) {
     log_warn("a key that is refused for a while: {} from {}", found->second.name, request.address);
     return kBarredStatus;
   }
-  is_lost_ = is_lost_ || !count(let_in_, request.address, request.key);
+  count_let_in(request);
   return kLetIn;
 }
 
-std::optional<ConnectionCounts> Authenticator::let_in() const {
+// A handshake of a socket that is gone may be answered late.
+void Authenticator::count_let_in(const ZapRequest& request) {
+  const auto life = SocketLife::of(request.domain);
+  if (!life) {
+    return;
+  }
+  auto& let_in = let_in_[life->socket];
+  if (life->life > let_in.life) {
+    let_in = {life->life, {}, false};
+  }
+  if (life->life == let_in.life) {
+    let_in.is_lost = !count(let_in.counts, request.address, request.key) || let_in.is_lost;
+  }
+}
+
+std::optional<ConnectionCounts> Authenticator::let_in(SocketLife life) const {
   const std::scoped_lock lock(mutex_);
-  return is_lost_ ? std::nullopt : std::optional(let_in_);
+  const auto found = let_in_.find(life.socket);
+  if (found == let_in_.end() || found->second.life < life.life) {
+    return ConnectionCounts();  // nobody yet
+  }
+  return found->second.life > life.life || found->second.is_lost ? std::nullopt : std::optional(found->second.counts);
 }
 
 std::string Authenticator::blame(const std::string& key) {

@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <unordered_map>
 #include <zmq.hpp>
 
 #include "common/files/file_change.h"
@@ -39,8 +40,8 @@ class Authenticator {
   // Counts the changes of that; cheap.
   [[nodiscard]] std::uint64_t edition() const { return edition_.load(std::memory_order_acquire); }
 
-  // Connections that were ever let in; nothing: they were too many to be counted.
-  [[nodiscard]] std::optional<ConnectionCounts> let_in() const;
+  // Connections of a socket that were let in; nothing: they were too many to be counted, or it has been made anew.
+  [[nodiscard]] std::optional<ConnectionCounts> let_in(SocketLife life) const;
   // With the key messages came that do not end. From the second time on it is refused for a while; those connections
   // are to be cut by whoever blames it. Never a server's: without it there is no job. For a log: what follows.
   std::string blame(const std::string& key);
@@ -50,14 +51,19 @@ class Authenticator {
   void answer();
   std::string_view verdict(const ZapRequest& request);
   void look();
+  void count_let_in(const ZapRequest& request);
 
   const std::filesystem::path path_;
   FileChange change_;
   mutable std::mutex mutex_;
   std::shared_ptr<const AllowedKeys> allowed_;
   std::atomic<std::uint64_t> edition_ = 0;
-  ConnectionCounts let_in_;
-  bool is_lost_ = false;  // not all that were let in could be counted
+  struct LetIn {
+    std::uint64_t life = 0;
+    ConnectionCounts counts;
+    bool is_lost = false;  // not all could be counted
+  };
+  std::unordered_map<std::uint64_t, LetIn> let_in_;  // by socket: those of its newest life
   BarredKeys barred_;
   zmq::socket_t requests_;
   Wakeup ending_;

@@ -94,26 +94,25 @@ void MemoryWatch::look() {
 // Before the sockets are made anew: then nobody can tell any more. Of a loop that does not keep up whole messages wait
 // as well.
 std::string MemoryWatch::blamed() {
-  const auto let_in = keys_ == nullptr ? std::nullopt : keys_->let_in();
-  if (!let_in) {
+  if (keys_ == nullptr) {
     return {};
   }
-  std::vector<Intake::Rest> rests;
-  ConnectionCounts heard;
+  std::vector<Intake::Rest> all;
   for (const auto& loop : loops_) {
-    const auto counts = loop->intake_->heard();
-    if (!counts) {
+    const auto life = loop->intake_->life();
+    const auto let_in = keys_->let_in(life);
+    const auto heard = loop->intake_->heard();
+    auto rests = loop->intake_->rests();
+    if (!let_in || !heard || loop->intake_->life() != life) {
       return {};
     }
-    for (const auto& [place, count] : *counts) {
-      heard[place] += count;
-    }
-    for (auto& rest : loop->intake_->rests()) {
+    name_silent(rests, *let_in, *heard);
+    for (auto& rest : rests) {
       rest.bytes -= std::min<std::uint64_t>(rest.bytes, loop->waiting_of_one_);
-      rests.push_back(std::move(rest));
+      all.push_back(std::move(rest));
     }
   }
-  const auto key = sole_sender(rests, *let_in, heard);
+  const auto key = sole_sender(all);
   return key ? ", with " + keys_->blame(*key) : std::string();
 }
 

@@ -24,13 +24,20 @@ std::unordered_map<std::string, std::string> silent_keys(const ConnectionCounts&
 
 }  // namespace
 
-std::optional<std::string> sole_sender(const std::vector<Intake::Rest>& rests, const ConnectionCounts& let_in,
-                                       const ConnectionCounts& heard) {
+void name_silent(std::vector<Intake::Rest>& rests, const ConnectionCounts& let_in, const ConnectionCounts& heard) {
   const auto silent = silent_keys(let_in, heard);
+  for (auto& rest : rests) {
+    if (!rest.key) {
+      const auto only = silent.find(rest.address);
+      rest.key = only == silent.end() ? std::string() : only->second;
+    }
+  }
+}
+
+std::optional<std::string> sole_sender(const std::vector<Intake::Rest>& rests) {
   std::unordered_map<std::string, std::uint64_t> bytes;  // by key; empty: it cannot be told
   for (const auto& rest : rests) {
-    const auto only = silent.find(rest.address);
-    bytes[rest.key.value_or(only == silent.end() ? std::string() : only->second)] += rest.bytes;
+    bytes[rest.key.value_or(std::string())] += rest.bytes;
   }
   std::optional<std::string> found;
   for (const auto& [key, count] : bytes) {

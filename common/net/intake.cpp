@@ -1,6 +1,7 @@
 #include "common/net/intake.h"
 
 #include <algorithm>
+#include <charconv>
 
 #include "common/net/connected_peers.h"
 
@@ -24,10 +25,37 @@ bool count(ConnectionCounts& counts, const std::string& address, const std::stri
   return true;
 }
 
-void Intake::begin(const std::string& endpoint) {
+std::string SocketLife::domain() const { return std::to_string(socket) + "." + std::to_string(life); }
+
+std::optional<SocketLife> SocketLife::of(std::string_view domain) {
+  const auto point = domain.find('.');
+  if (point == std::string_view::npos) {
+    return std::nullopt;
+  }
+  const auto number = [](std::string_view text) -> std::optional<std::uint64_t> {
+    std::uint64_t value = 0;
+    const auto* const end = text.data() + text.size();
+    const auto [rest, error] = std::from_chars(text.data(), end, value);
+    return error == std::errc() && rest == end ? std::optional(value) : std::nullopt;
+  };
+  const auto socket = number(domain.substr(0, point));
+  const auto life = number(domain.substr(point + 1));
+  return socket && life ? std::optional(SocketLife{*socket, *life}) : std::nullopt;
+}
+
+SocketLife Intake::begin() {
+  const std::scoped_lock lock(mutex_);
+  ++life_.life;
+  endpoint_.clear();
+  connections_.clear();
+  heard_.clear();
+  is_lost_ = false;
+  return life_;
+}
+
+void Intake::bound(const std::string& endpoint) {
   const std::scoped_lock lock(mutex_);
   endpoint_ = endpoint;
-  connections_.clear();
 }
 
 // A frame of CURVE has a name (8 bytes), a nonce (8), an authenticator (16) and flags (1) before its bytes, and ZMTP's
@@ -73,6 +101,11 @@ std::vector<Intake::Rest> Intake::rests() const {
 std::optional<ConnectionCounts> Intake::heard() const {
   const std::scoped_lock lock(mutex_);
   return is_lost_ ? std::nullopt : std::optional(heard_);
+}
+
+SocketLife Intake::life() const {
+  const std::scoped_lock lock(mutex_);
+  return life_;
 }
 
 }  // namespace ballast

@@ -1,12 +1,14 @@
 // What each connection of a listening socket has brought, beside messages that were whole.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -20,13 +22,25 @@ inline constexpr std::size_t kMostConnectionCounts = 4096;
 // Takes one more; false: there is no place for it.
 bool count(ConnectionCounts& counts, const std::string& address, const std::string& key);
 
+// One of the sockets that a listening one has been so far. Each handshake bears it to the authenticator: as ZAP's
+// domain.
+struct SocketLife {
+  std::uint64_t socket = 0;  // in this process
+  std::uint64_t life = 0;    // made anew so many times
+  [[nodiscard]] std::string domain() const;
+  static std::optional<SocketLife> of(std::string_view domain);
+  bool operator==(const SocketLife&) const = default;
+};
+
 // ZeroMQ keeps the parts of a message until the last one is there, and tells nobody. But the kernel says how many bytes
 // a connection has taken in (TCP_INFO), and each whole message says which connection it came by. What is left is of
 // messages that have not ended, or wait to be read. Only for tcp with keys. Thread-safe.
 class Intake {
  public:
-  // Of the socket that is bound there from now on: connections of the one before are gone.
-  void begin(const std::string& endpoint);
+  // A socket is made, the first or in place of the one before, whose connections are gone.
+  SocketLife begin();
+  // Where it is bound.
+  void bound(const std::string& endpoint);
   // By the socket's thread: a message has come, or more parts of one that is not kept, all of it `bytes` on the wire;
   // `frame` is its newest.
   void add(zmq::message_t& frame, std::uint64_t bytes);
@@ -42,8 +56,9 @@ class Intake {
   };
   // Of every connection that stands. Looks at every descriptor of the process: for rare moments.
   [[nodiscard]] std::vector<Rest> rests() const;
-  // Connections by which a whole message has ever come; nothing: they were too many to be counted.
+  // Connections of the socket by which a whole message has come; nothing: they were too many to be counted.
   [[nodiscard]] std::optional<ConnectionCounts> heard() const;
+  [[nodiscard]] SocketLife life() const;
 
  private:
   // Descriptors are used again: the cookie is that of one connection alone.
@@ -54,7 +69,10 @@ class Intake {
     bool is_clear = true;     // all came with one key
   };
 
+  static inline std::atomic<std::uint64_t> sockets_ = 0;
+
   mutable std::mutex mutex_;
+  SocketLife life_ = {++sockets_, 0};
   std::string endpoint_;
   std::unordered_map<int, Connection> connections_;  // by descriptor
   ConnectionCounts heard_;

@@ -12,7 +12,7 @@ namespace ballast {
 namespace {
 
 // A peer that is not encrypted is not told apart by ZeroMQ's authentication, which asks for those of this domain.
-constexpr const char* kDomain = "ballast";
+const std::string kDomain = "ballast";
 
 }  // namespace
 
@@ -24,7 +24,7 @@ Router::Router(zmq::context_t& context, const SocketOptions& options, const std:
   if (!secret_key.empty()) {
     raw().set(zmq::sockopt::curve_server, 1);
     raw().set(zmq::sockopt::curve_secretkey, secret_key);
-    raw().set(zmq::sockopt::zap_domain, kDomain);
+    raw().set(zmq::sockopt::zap_domain, options.intake ? options.intake->begin().domain() : kDomain);
   }
 }
 
@@ -51,7 +51,7 @@ std::string Router::bind(const std::string& address) {
   }
   endpoint_ = raw().get(zmq::sockopt::last_endpoint);
   if (options().intake) {
-    options().intake->begin(endpoint_);
+    options().intake->bound(endpoint_);
   }
   return endpoint_;
 }

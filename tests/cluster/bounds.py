@@ -170,7 +170,7 @@ class Keys(keys.ByHand):
         self.wait_for("the second time", lambda: self.told(blamed + "it is refused for 60 s") == 1)
         self.wait_for("a refusal", lambda: self.told("its key is refused for a while"))
         before = self.told("MiB are allocated")
-        self.assertEqual(before, 2, self.logs())
+        self.assertGreaterEqual(before, 2, self.logs())  # more where a worker had been let in and not yet spoken
         until = time.monotonic() + self.WATCHED
         while time.monotonic() < until:
             self.train_on()

@@ -184,6 +184,7 @@ class KeptLane {
   [[nodiscard]] std::string address() const { return connections_.address(); }
   [[nodiscard]] const Intake& intake() const { return *intake_; }
   Authenticator& authenticator() { return *keys_.authenticator(); }
+  void renew() { connections_.renew(); }
   // Reads whatever comes, until something holds.
   template <typename Holds>
   void read_until(Holds holds) {
@@ -309,7 +310,42 @@ TEST_CASE("of what a connection has brought whole messages leave nothing, and a 
     lane.read_until([&] { return rest() == before; });
   }
   CHECK(lane.intake().heard() == ConnectionCounts{{{"127.0.0.1", folder.public_key("one")}, 1}});
-  CHECK(lane.authenticator().let_in() == lane.intake().heard());
+  CHECK(lane.authenticator().let_in(lane.intake().life()) == lane.intake().heard());
+}
+
+TEST_CASE("whoever was let in by a socket and cut before a word is not counted for the one in its place") {
+  KeyFolder folder;
+  const auto keys = folder.allow(KeyRole::worker, "one");
+  const auto silent = folder.allow(KeyRole::worker, "silent");
+  KeptLane lane(folder, "tcp://127.0.0.1:*");
+  const ConnectionCounts one = {{{"127.0.0.1", folder.public_key("one")}, 1}};
+  const ConnectionCounts quiet = {{{"127.0.0.1", folder.public_key("silent")}, 1}};
+  const auto before = lane.intake().life();
+  zmq::context_t others;
+  {
+    Dealer dealer(others, session_routing_id(1), {0}, silent.get());
+    dealer.connect(lane.address());
+    lane.read_until([&] { return lane.authenticator().let_in(before) == quiet; });
+    CHECK(lane.intake().heard() == ConnectionCounts());
+  }
+  lane.renew();
+  CHECK(lane.authenticator().let_in(lane.intake().life()) == ConnectionCounts());
+  Dealer dealer(others, session_routing_id(2), {0}, keys.get());
+  dealer.connect(lane.address());
+  CHECK(lane.hears(dealer));
+  CHECK(lane.intake().heard() == one);
+  CHECK(lane.authenticator().let_in(lane.intake().life())->contains(one.begin()->first));
+  CHECK(lane.authenticator().let_in(before) == std::nullopt);
+}
+
+TEST_CASE("a socket's life is told by its domain, and nothing else is") {
+  const SocketLife life{7, 12'345'678'901};
+  CHECK(SocketLife::of(life.domain()) == life);
+  for (const auto* const other :
+       {"", "7", "7.", ".7", "7.x", "x.7", "7.1 ", "-7.1", "7.1.2", "7.99999999999999999999"}) {
+    CAPTURE(other);
+    CHECK(SocketLife::of(other) == std::nullopt);
+  }
 }
 
 TEST_CASE("a key that is blamed again is refused in words, others are not, and the servers' own never is") {
