@@ -166,7 +166,9 @@ CallBook::Payment CallBook::pays(SessionId session, ConnectionId connection, con
     if (!accounts_.spend(over, bytes)) {
       return Payment::unasked;
     }
-    served(session);  // it may have more
+    if (const auto found = sessions_.find(session); found != sessions_.end()) {
+      want_ahead(session, found->second);  // it may have more
+    }
     return Payment::paid;
   }
   const auto call = accounts_.settle(over, push.call, now_);
@@ -197,7 +199,14 @@ void CallBook::has_none(SessionId session, ConnectionId connection, std::uint64_
 }
 
 bool CallBook::returns(SessionId session, ConnectionId connection, std::uint64_t number, std::uint64_t bytes) {
-  return accounts_.returned({session, connection}, number, bytes);
+  if (!accounts_.returned({session, connection}, number, bytes)) {
+    return false;
+  }
+  // Weights of the next step may have been sent before it gave back what it had for the last one.
+  if (const auto found = sessions_.find(session); found != sessions_.end() && found->second.owed_ahead) {
+    want_ahead(session, found->second);
+  }
+  return true;
 }
 
 // Its calls stay in use, but wait in nobody's way any more.
@@ -232,8 +241,13 @@ void CallBook::served(SessionId session) {
     return;
   }
   served_ += std::exchange(found->second.is_served, true) ? 0 : 1;
-  if (!std::exchange(found->second.wants_ahead, true)) {
-    wants_ahead_.push_back(session);
+  found->second.owed_ahead = true;
+  want_ahead(session, found->second);
+}
+
+void CallBook::want_ahead(SessionId id, Session& session) {
+  if (!std::exchange(session.wants_ahead, true)) {
+    wants_ahead_.push_back(id);
   }
 }
 
@@ -502,6 +516,7 @@ void CallBook::give_ahead(const LaneApplier& applier, Actions& actions) {
         return;  // in its turn, when there is room
       }
       accounts_.give_ahead({id, found->second.connection}, amount);
+      found->second.owed_ahead = false;
       actions.emplace_back(lane::SendToWorker{id, BytesAhead{amount}});
     }
     wants_ahead_.pop_front();

@@ -113,12 +113,13 @@ class CallBook {
     PayerId payer = 0;
     bool is_dropped = false;   // that connection
     bool is_served = false;    // it has been sent weights since it is known
+    bool owed_ahead = false;   // it has been sent weights since it was given room ahead
     bool wants_ahead = false;  // it is in wants_ahead_
     std::set<Work> offers;     // not called
 
     template <typename = void>
     [[nodiscard]] auto state() const {
-      return listed::all(listed::names(connection, payer), listed::plain(is_dropped, is_served, wants_ahead, offers));
+      return listed::all(listed::names(connection, payer), listed::plain(is_dropped, is_served, owed_ahead, wants_ahead, offers));
     }
   };
   // The call that may be made whatever else is in use.
@@ -140,6 +141,7 @@ class CallBook {
   void leave_payer(SessionId id, const Session& session);
   void move_offers(PayerId payer, Index& from, Index& to);
   void fails(PayerId payer);
+  void want_ahead(SessionId id, Session& session);
   void no_longer_called(const Connection& connection);
   void settled(const Connection& connection, std::uint64_t number, const OpenCall& call, bool is_answered);
   [[nodiscard]] std::uint64_t outside(const LaneApplier& applier) const;
