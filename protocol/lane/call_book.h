@@ -119,7 +119,8 @@ class CallBook {
 
     template <typename = void>
     [[nodiscard]] auto state() const {
-      return listed::all(listed::names(connection, payer), listed::plain(is_dropped, is_served, owed_ahead, wants_ahead, offers));
+      return listed::all(listed::names(connection, payer),
+                         listed::plain(is_dropped, is_served, owed_ahead, wants_ahead, offers));
     }
   };
   // The call that may be made whatever else is in use.
