@@ -237,11 +237,12 @@ void CallBook::served(SessionId session) {
   }
 }
 
-Actions CallBook::applied(Timeline timeline, Step step, ChunkId chunk) {
+Actions CallBook::applied(Timeline timeline, const Work& applied) {
+  const auto& [step, chunk, node] = applied;
   Actions actions;
   for (auto* index : {&good_, &others_}) {
-    for (auto at = index->lower_bound({step, chunk, {}});
-         at != index->end() && at->first.step == step && at->first.chunk == chunk;) {
+    for (auto at = index->lower_bound({step, chunk, {node.begin, node.begin}});
+         at != index->end() && at->first.step == step && at->first.chunk == chunk && node.contains(at->first.node);) {
       const auto [work, sessions] = *at;
       ++at;
       for (const auto session : sessions) {

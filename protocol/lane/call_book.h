@@ -79,8 +79,8 @@ class CallBook {
   bool returns(SessionId session, ConnectionId connection, std::uint64_t number, std::uint64_t bytes);
   // It is sent weights that it may compute with.
   void served(SessionId session);
-  // The chunk's step is applied: whoever still offers it gets receipts.
-  lane::Actions applied(Timeline timeline, Step step, ChunkId chunk);
+  // Whoever still offers something of it gets receipts.
+  lane::Actions applied(Timeline timeline, const Work& applied);
   // Another timeline begins: nothing of the one before is called any more.
   void forget_offers();
 

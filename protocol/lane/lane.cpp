@@ -4,7 +4,6 @@
 #include <iterator>
 #include <utility>
 
-#include "protocol/lane/lane_budget.h"
 #include "protocol/tree.h"
 
 namespace ballast {
@@ -21,12 +20,12 @@ std::string range_text(SlotRange range) {
   return "[" + std::to_string(range.begin) + ", " + std::to_string(range.end) + ")";
 }
 
-CallBook::Limits call_limits(const LaneConfig& config) {
+CallBook::Limits call_limits(const LaneConfig& config, const LaneApplier& applier) {
   std::uint64_t largest = 0;
   for (const auto& chunk : config.chunks) {
     largest = std::max(largest, chunk.bytes);
   }
-  const auto reserve = reserve_of(config.slots, config.chunks, config.needs_whole_gradient, config.items.has_value());
+  const auto reserve = applier.reserve(config);
   return {std::max(config.memory_bytes, reserve), reserve, largest, config.call_overdue};
 }
 
@@ -41,7 +40,7 @@ Lane::Lane(LaneConfig config)
     : config_(std::move(config)),
       sessions_({config_.max_sessions, config_.session_memory, config_.reply_window_bytes, config_.all_replies_bytes}),
       applier_(config_),
-      calls_(call_limits(config_)),
+      calls_(call_limits(config_, applier_)),
       statistics_(owns_statistics(config_), applier_.parts_of_step()),
       snapshots_(config_.last_timeline, config_.held),
       lead_(config_.lead_silence, kLeadAway),
@@ -395,9 +394,7 @@ void Lane::follow(const AppliedUpdate& update) {
   for (const auto& each : update.answers) {
     answer(each, update.served);
   }
-  if (!config_.items) {
-    emit_all(calls_.applied(era_.timeline, update.apply.step, update.apply.chunk));
-  }
+  emit_all(calls_.applied(era_.timeline, {update.apply.step, update.apply.chunk, update.node}));
   if (update.at_step) {
     take_into_snapshot(*update.at_step, update.apply.chunk, update.of_statistics);
   }

@@ -388,7 +388,7 @@ class CallExplorer {
     if (offered.measure) {
       for (const auto& update :
            state.applier.measured({{work.chunk, 0, {}, true, 0, kNoSlot}, offered.measure->root}, plan_).applied) {
-        state.book.applied(1, update.apply.step, update.apply.chunk);
+        state.book.applied(1, {update.apply.step, update.apply.chunk, update.node});
       }
     }
   }
