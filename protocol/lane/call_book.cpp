@@ -197,7 +197,7 @@ void CallBook::has_none(SessionId session, ConnectionId connection, std::uint64_
 }
 
 bool CallBook::returns(SessionId session, ConnectionId connection, std::uint64_t number, std::uint64_t bytes) {
-  return accounts_.returned({session, connection}, number, bytes);
+  return accounts_.returned({session, connection}, number, bytes, now_);
 }
 
 // Its calls stay in use, but wait in nobody's way any more.
