@@ -24,10 +24,22 @@ void CallBook::greet(SessionId session, ConnectionId connection, PayerId payer, 
   }
 }
 
-std::uint64_t CallBook::greet_with_credit(SessionId session) {
+std::optional<std::uint64_t> CallBook::greet_with_credit(SessionId session, const LaneApplier& applier) {
+  if (!credits_.contains(session) && !has_room(applier, 2 * limits_.largest)) {
+    return std::nullopt;
+  }
   forget(session);
   credits_.insert(session);
   return limits_.largest;
+}
+
+bool CallBook::has_room_for(const Work& work, std::uint64_t bytes, const LaneApplier& applier) const {
+  if (has_room(applier, bytes)) {
+    return true;
+  }
+  const auto wanted = applier.oldest_wanted();
+  return !spine_ && wanted && work.step == wanted->step && work.chunk == wanted->chunk &&
+         work.node.contains(wanted->slot);
 }
 
 void CallBook::heard(SessionId session, ConnectionId connection, PayerId payer) {
@@ -143,10 +155,10 @@ void CallBook::move_offers(PayerId payer, Index& from, Index& to) {
 
 void CallBook::fails(PayerId payer) {
   if (!payers_.is_good(payer)) {
-    payers_.fails(payer);
+    payers_.fails(payer, now_);
     return;
   }
-  payers_.fails(payer);
+  payers_.fails(payer, now_);
   move_offers(payer, good_, others_);
 }
 
@@ -199,7 +211,7 @@ void CallBook::has_none(SessionId session, ConnectionId connection, std::uint64_
 }
 
 bool CallBook::returns(SessionId session, ConnectionId connection, std::uint64_t number, std::uint64_t bytes) {
-  if (!accounts_.returned({session, connection}, number, bytes)) {
+  if (!accounts_.returned({session, connection}, number, bytes, now_)) {
     return false;
   }
   // Weights of the next step may have been sent before it gave back what it had for the last one.
@@ -251,11 +263,12 @@ void CallBook::want_ahead(SessionId id, Session& session) {
   }
 }
 
-Actions CallBook::applied(Timeline timeline, Step step, ChunkId chunk) {
+Actions CallBook::applied(Timeline timeline, const Work& applied) {
+  const auto& [step, chunk, node] = applied;
   Actions actions;
   for (auto* index : {&good_, &others_}) {
-    for (auto at = index->lower_bound({step, chunk, {}});
-         at != index->end() && at->first.step == step && at->first.chunk == chunk;) {
+    for (auto at = index->lower_bound({step, chunk, {node.begin, node.begin}});
+         at != index->end() && at->first.step == step && at->first.chunk == chunk && node.contains(at->first.node);) {
       const auto [work, sessions] = *at;
       ++at;
       for (const auto session : sessions) {
@@ -379,6 +392,9 @@ std::optional<CallBook::Candidate> CallBook::oldest_offer(const LaneApplier& app
       return Candidate{*offer.second.begin(), offer.first};
     }
     for (const auto session : offer.second) {
+      if (!payers_.may_be_called(sessions_.at(session).payer, now_)) {
+        continue;
+      }
       const auto failure = [&](SessionId id) { return payers_.last_failure(sessions_.at(id).payer); };
       if (!last_resort || failure(session) < failure(last_resort->session)) {
         last_resort = Candidate{session, offer.first};
@@ -392,7 +408,9 @@ std::optional<CallBook::Candidate> CallBook::oldest_offer(const LaneApplier& app
       std::size_t looked = 0;
       for (const auto& offer : *index) {
         if (applier.want(offer.first, plan) == Want::wanted) {
-          return look(offer, is_good) ? look(offer, is_good) : last_resort;
+          if (const auto found = look(offer, is_good); found || last_resort) {
+            return found ? found : last_resort;
+          }
         }
         if (++looked == kMostLookedAt) {
           break;
@@ -471,7 +489,9 @@ void CallBook::call_others(Timeline timeline, const LaneApplier& applier, const 
       if (want == Want::covered) {
         receipt(timeline, session, work, actions);
       }
-      const bool may_be_called = want == Want::wanted && !owing_.contains(sessions_.at(session).payer);
+      const auto payer = sessions_.at(session).payer;
+      const bool may_be_called =
+          want == Want::wanted && !owing_.contains(payer) && payers_.may_be_called(payer, now_);
       const auto bytes = applier.served(work.chunk)->bytes;
       if (may_be_called && !has_room(applier, bytes)) {
         awaits_room_ = true;

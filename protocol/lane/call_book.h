@@ -51,13 +51,13 @@ class CallBook {
     Micros overdue = 0;         // what is called for longer, and longer by its size, is taken back
     bool operator==(const Limits&) const = default;
   };
-  explicit CallBook(const Limits& limits) : limits_(limits), accounts_(limits.overdue) {}
+  explicit CallBook(const Limits& limits) : limits_(limits), accounts_(limits.overdue), payers_(limits.overdue) {}
 
   // ---- sessions
   // It said hello, and takes calls; `is_new`: it was not known, and so knows of nothing that was asked of it before.
   void greet(SessionId session, ConnectionId connection, PayerId payer, bool is_new);
-  // It takes none, and may send within a credit: which one; 0: there is no room for it.
-  std::uint64_t greet_with_credit(SessionId session);
+  // It takes none, and may send within a credit: which one; nothing: there is no room for it.
+  std::optional<std::uint64_t> greet_with_credit(SessionId session, const LaneApplier& applier);
   // Whatever it says comes over this connection; the newest is the one that it is called over.
   void heard(SessionId session, ConnectionId connection, PayerId payer);
   void ended(SessionId session, ConnectionId connection);
@@ -70,6 +70,8 @@ class CallBook {
     paid,     // it was asked for
     unasked,  // it was not: nobody honest sends it
   };
+  // Of what comes within a credit: it may be held.
+  [[nodiscard]] bool has_room_for(const Work& work, std::uint64_t bytes, const LaneApplier& applier) const;
   Payment pays(SessionId session, ConnectionId connection, const Push& push, std::uint64_t bytes);
   // Takes the place of what was offered before; false: it comes late, over an older connection, or one that is dropped.
   bool offers(SessionId session, ConnectionId connection, const std::vector<Work>& works);
@@ -79,8 +81,8 @@ class CallBook {
   bool returns(SessionId session, ConnectionId connection, std::uint64_t number, std::uint64_t bytes);
   // It is sent weights that it may compute with.
   void served(SessionId session);
-  // The chunk's step is applied: whoever still offers it gets receipts.
-  lane::Actions applied(Timeline timeline, Step step, ChunkId chunk);
+  // Whoever still offers something of it gets receipts.
+  lane::Actions applied(Timeline timeline, const Work& applied);
   // Another timeline begins: nothing of the one before is called any more.
   void forget_offers();
 

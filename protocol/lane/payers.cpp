@@ -4,7 +4,16 @@
 
 namespace ballast {
 
-bool Payers::fails(PayerId payer) {
+bool Payers::may_be_called(PayerId payer, Micros now) const {
+  const auto found = payers_.find(payer);
+  if (found == payers_.end() || found->second.owes == 0) {
+    return true;
+  }
+  const auto& state = found->second;
+  return now - state.pauses_from >= pause_ << std::min(state.doublings - 1, kMostPauseDoublings);
+}
+
+bool Payers::fails(PayerId payer, Micros now) {
   const bool was_good = is_good(payer);
   if (!payers_.contains(payer)) {
     make_room();
@@ -14,6 +23,7 @@ bool Payers::fails(PayerId payer) {
   state.doublings = std::min(state.doublings + 1, kMostDoublings);
   state.paid = 0;
   state.failed_at = ++failures_;
+  state.pauses_from = now;
   return was_good;
 }
 

@@ -131,6 +131,7 @@ std::optional<AppliedUpdate> RoundApplier::apply_if_decided(Chunk& chunk, const 
     return std::nullopt;
   }
   AppliedUpdate update;
+  update.node = {0, slots_};
   update.of_statistics = chunk.spec.statistics;
   if (chunk.spec.statistics) {
     update.contributors = chunk.round.contributors();

@@ -264,11 +264,10 @@ void LaneShell::step(Host& host, const lane::Event& event) {
   require(core_.deferred_replies() <= core_.sessions() * chunks_.size() * kinds, "more deferred replies than can be");
 }
 
-// Of what was called, whoever sends it: impostors speak a version in which nothing is.
 void LaneShell::check_memory(Host& host) const {
   std::uint64_t bytes = host.under_way(id());
   for (const auto& [payload, held] : held_) {
-    bytes += held.session < kFirstStranger ? host.life().chunks[held.chunk].bytes : 0;
+    bytes += host.life().chunks[held.chunk].bytes;
   }
   require(bytes <= memory_, "contributions take more than the lane's memory for them");
 }

@@ -116,6 +116,7 @@ static_assert(lists_all_members<LeadLane>());
 static_assert(lists_all_members<TurnedAway>());
 static_assert(lists_all_members<ShardRoster>());
 static_assert(lists_all_members<RecentMedian<15>>());
+static_assert(lists_all_members<WantedSlots>());
 static_assert(lists_all_members<OpenStep>());
 static_assert(lists_all_members<SlotHolder>());
 static_assert(lists_all_members<SlotHolders>());
