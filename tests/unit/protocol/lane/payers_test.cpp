@@ -50,3 +50,28 @@ TEST_CASE("whose failure is longest ago has the least number, and is forgotten f
   CHECK(payers.is_good(2));
   CHECK_FALSE(payers.is_good(1));
 }
+
+TEST_CASE("two calls that are taken back, and none paid between, show who pays nothing; \"none\" does not") {
+  Payers payers;
+  payers.fails(1, true);
+  payers.fails(1);
+  CHECK_FALSE(payers.pays_nothing(1));
+  payers.pays(1);
+  payers.fails(1, true);
+  CHECK_FALSE(payers.pays_nothing(1));  // it has paid since the first
+  payers.fails(1, true);
+  CHECK(payers.pays_nothing(1));
+  CHECK_FALSE(payers.pays(1));
+  CHECK_FALSE(payers.pays_nothing(1));
+  CHECK_FALSE(payers.is_good(1));  // it owes more than one
+}
+
+TEST_CASE("who is out of good standing is told in the order of failures, the last one first") {
+  Payers payers;
+  for (const PayerId payer : {4, 2, 3, 2}) {
+    payers.fails(payer);
+  }
+  CHECK(payers.out() == std::vector<PayerId>{2, 3, 4});
+  payers.pays(4);
+  CHECK(payers.out() == std::vector<PayerId>{2, 3});
+}
