@@ -114,6 +114,17 @@ TEST_CASE("whoever sends nothing sends nothing as another session of its key, un
   CHECK(at.report().unpaying.empty());
 }
 
+TEST_CASE("of a key whose other sessions pay, the one that does not is told all the same") {
+  CallsFixture at;
+  const Work second{0, 3, {0, 1}};
+  REQUIRE(at.is_called(kWorker) != 0);
+  at.wait();
+  at.pay(kSecond, at.is_called(kSecond, second), second);
+  REQUIRE(at.is_called(kWorker) != 0);
+  at.wait();
+  CHECK(at.report().unpaying == Sessions{kWorker});
+}
+
 TEST_CASE("a lane names so many at most, first those that failed last") {
   CallsFixture at;
   for (SessionId session = 1; session <= kMaxOutOfStanding + 1; ++session) {
