@@ -153,13 +153,31 @@ void CallBook::move_offers(PayerId payer, Index& from, Index& to) {
   }
 }
 
-void CallBook::fails(PayerId payer) {
-  if (!payers_.is_good(payer)) {
-    payers_.fails(payer, now_);
-    return;
+void CallBook::fails(PayerId payer, bool taken_back) {
+  if (payers_.fails(payer, now_, taken_back)) {
+    move_offers(payer, good_, others_);
   }
-  payers_.fails(payer, now_);
-  move_offers(payer, good_, others_);
+}
+
+// Of a key that many share, one alone may send nothing; and whoever sends nothing may come as another session.
+CallBook::OutOfStanding CallBook::out_of_standing(std::size_t most) const {
+  OutOfStanding out;
+  for (const auto payer : payers_.out()) {
+    const auto sessions = payers_sessions_.find(payer);
+    if (sessions == payers_sessions_.end()) {
+      continue;
+    }
+    for (const auto session : sessions->second) {
+      if (out.all.size() == most) {
+        return out;
+      }
+      out.all.push_back(session);
+      if (payers_.pays_nothing(payer) || sessions_.at(session).taken_back >= Payers::kMostTakenBack) {
+        out.unpaying.push_back(session);
+      }
+    }
+  }
+  return out;
 }
 
 // ---- what sessions bring
@@ -190,6 +208,9 @@ CallBook::Payment CallBook::pays(SessionId session, ConnectionId connection, con
   settled(over, push.call, *call, true);
   if (call->work != work || call->bytes != bytes) {
     return Payment::unasked;
+  }
+  if (const auto found = sessions_.find(session); found != sessions_.end()) {
+    found->second.taken_back = 0;
   }
   if (payers_.pays(call->payer)) {
     move_offers(call->payer, others_, good_);
@@ -316,7 +337,8 @@ Actions CallBook::take_back(Micros read_up_at) {
     no_longer_called(connection);
     clear_offers(connection.first, found->second);
     found->second.is_dropped = true;
-    fails(found->second.payer);
+    ++found->second.taken_back;
+    fails(found->second.payer, true);
   }
   return actions;
 }

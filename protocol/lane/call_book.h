@@ -49,9 +49,10 @@ class CallBook {
     std::uint64_t reserve = 0;  // of it, for the spine
     std::uint64_t largest = 0;  // chunk
     Micros overdue = 0;         // what is called for longer, and longer by its size, is taken back
+    Micros pause = 0;           // for which nothing is called of who has failed the first time
     bool operator==(const Limits&) const = default;
   };
-  explicit CallBook(const Limits& limits) : limits_(limits), accounts_(limits.overdue), payers_(limits.overdue) {}
+  explicit CallBook(const Limits& limits) : limits_(limits), accounts_(limits.overdue), payers_(limits.pause) {}
 
   // ---- sessions
   // It said hello, and takes calls; `is_new`: it was not known, and so knows of nothing that was asked of it before.
@@ -94,6 +95,12 @@ class CallBook {
 
   // Sessions in good standing that offer a node with this slot, or are called for one; at most so many.
   [[nodiscard]] std::vector<SessionId> bringers(const OldestWanted& wanted, Slot slots, std::size_t most) const;
+  // Sessions that are out of good standing, at most so many, first those that failed last.
+  struct OutOfStanding {
+    std::vector<SessionId> all;
+    std::vector<SessionId> unpaying;  // of them: calls were taken back twice, and none was paid between
+  };
+  [[nodiscard]] OutOfStanding out_of_standing(std::size_t most) const;
   [[nodiscard]] std::uint64_t memory() const { return limits_.memory; }
   [[nodiscard]] std::uint64_t in_use(const LaneApplier& applier) const;
   [[nodiscard]] const CallCounters& counters() const { return counters_; }
@@ -113,16 +120,17 @@ class CallBook {
   struct Session {
     ConnectionId connection = 0;  // the newest; 0: none yet
     PayerId payer = 0;
-    bool is_dropped = false;   // that connection
-    bool is_served = false;    // it has been sent weights since it is known
-    bool owed_ahead = false;   // it has been sent weights since it was given room ahead
-    bool wants_ahead = false;  // it is in wants_ahead_
-    std::set<Work> offers;     // not called
+    bool is_dropped = false;       // that connection
+    bool is_served = false;        // it has been sent weights since it is known
+    bool owed_ahead = false;       // it has been sent weights since it was given room ahead
+    bool wants_ahead = false;      // it is in wants_ahead_
+    std::uint32_t taken_back = 0;  // calls of it, since it paid one
+    std::set<Work> offers;         // not called
 
     template <typename = void>
     [[nodiscard]] auto state() const {
       return listed::all(listed::names(connection, payer),
-                         listed::plain(is_dropped, is_served, owed_ahead, wants_ahead, offers));
+                         listed::plain(is_dropped, is_served, owed_ahead, wants_ahead, taken_back, offers));
     }
   };
   // The call that may be made whatever else is in use.
@@ -143,7 +151,7 @@ class CallBook {
   void clear_offers(SessionId id, Session& session);
   void leave_payer(SessionId id, const Session& session);
   void move_offers(PayerId payer, Index& from, Index& to);
-  void fails(PayerId payer);
+  void fails(PayerId payer, bool taken_back = false);
   void want_ahead(SessionId id, Session& session);
   void no_longer_called(const Connection& connection);
   void settled(const Connection& connection, std::uint64_t number, const OpenCall& call, bool is_answered);

@@ -26,7 +26,7 @@ CallBook::Limits call_limits(const LaneConfig& config, const LaneApplier& applie
     largest = std::max(largest, chunk.bytes);
   }
   const auto reserve = applier.reserve(config);
-  return {std::max(config.memory_bytes, reserve), reserve, largest, config.call_overdue};
+  return {std::max(config.memory_bytes, reserve), reserve, largest, config.call_overdue, config.call_pause};
 }
 
 bool owns_statistics(const LaneConfig& config) {

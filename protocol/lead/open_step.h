@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <vector>
 
 #include "protocol/ids.h"
@@ -15,10 +16,13 @@ namespace ballast {
 struct WantedSlots {
   SlotSet of_anybody;                              // some lanes lack them, and tell nothing of what they want
   std::map<Slot, std::vector<SessionId>> offered;  // by slot that some lane wants next: who offers it to all of these
+  // As some lane says: sessions that are out of good standing there, and those that send nothing of what is called.
+  std::set<SessionId> out_of_standing = {};
+  std::set<SessionId> unpaying = {};
 
   template <typename = void>
   [[nodiscard]] auto state() const {
-    return listed::all(listed::parts(of_anybody), listed::plain(offered));
+    return listed::all(listed::parts(of_anybody), listed::plain(offered, out_of_standing, unpaying));
   }
 };
 

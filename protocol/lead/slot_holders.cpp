@@ -255,6 +255,7 @@ void SlotHolders::look_at(const std::vector<SessionId>& sessions, const std::set
     auto& suspicion = own.suspicion;
     const bool was_suspect = suspicion.is_suspect();
     suspicion.hear_nothing(rules_.redistributes && silent.contains(session));
+    suspicion.send_nothing(rules_.redistributes && open_.wanted.unpaying.contains(session));
     // A job's first step begins with nothing known; what the first slots of others show holds for this share as well.
     if (!own.share.is_predicted() && rules_.redistributes && typical().slot > 0) {
       predict(own, now);
@@ -314,6 +315,18 @@ SlotHolders::Chosen SlotHolders::idle(const Chosen& counted, Micros now) const {
   Chosen idle;
   std::ranges::transform(by_end, std::back_inserter(idle), [](const auto& each) { return std::get<Held*>(each); });
   return idle;
+}
+
+// Whoever is waited for comes to have nothing left, or is late and no longer counted on. Of a trial nobody knows.
+SlotHolders::Chosen SlotHolders::takers(const Chosen& idle, const Chosen& counted) const {
+  const auto is_good = [&](const Held* held) { return !open_.wanted.out_of_standing.contains(held->first); };
+  Chosen good;
+  std::ranges::copy_if(idle, std::back_inserter(good), is_good);
+  const bool some_good_will = std::ranges::any_of(counted, [&](const Held* held) {
+    const auto& own = held->second;
+    return is_good(held) && !own.suspicion.is_suspect() && own.is_awaited(open_, held->first);
+  });
+  return good.empty() && !some_good_will ? idle : good;
 }
 
 // ---- predictions

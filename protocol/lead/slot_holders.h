@@ -71,6 +71,9 @@ class SlotHolders {
   // Those of the chosen that have nothing left; first who would have brought one slot more first, its link and what it
   // still sends counted.
   [[nodiscard]] Chosen idle(const Chosen& counted, Micros now) const;
+  // Who of the chosen takes work from others: those whom all lanes hold in good standing, as long as one of those that
+  // are counted on has nothing left, or is waited for; else all.
+  [[nodiscard]] Chosen takers(const Chosen& idle, const Chosen& counted) const;
 
   void give(Held& to, SlotRange range, Micros now);
   // As a trial: nobody waits for it.

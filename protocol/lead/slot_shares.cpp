@@ -138,14 +138,14 @@ void SlotShares::hand_out(const std::vector<SessionId>& sessions, const std::set
   }
   holders_.look_at(sessions, silent, now);
   const auto counted = holders_.counted();
-  auto takers = holders_.idle(counted, now);
-  if (!takers.empty()) {
+  const auto idle = holders_.idle(counted, now);
+  if (!idle.empty()) {
     decide_next(sessions, limit);
   }
   if (holders_.not_delivered(now).empty()) {
     return;
   }
-  if (!takers.empty()) {
+  if (auto takers = holders_.takers(idle, counted); !takers.empty()) {
     occupy(std::move(takers), counted, now);
   }
   begin_trials(sessions, now);
@@ -159,18 +159,15 @@ void SlotShares::occupy(SlotHolders::Chosen takers, const SlotHolders::Chosen& c
   }
 }
 
-// A session that has no share, and is given none, would never be found out to have become fast enough for one.
+// A session that has no share, and is given none, would never be found out to have become fast enough for one. One that
+// was found to send nothing is in each step: until something is called of it that it can send, it stays so.
 void SlotShares::begin_trials(const std::vector<SessionId>& sessions, Micros now) {
-  if (!holders_.rules().by_speed) {
-    return;
-  }
   const auto& standing = standing_.at(open());
   for (std::size_t i = 0; i < sessions.size(); ++i) {
-    if ((open() + i) % kTrialEvery != 0) {
-      continue;
-    }
-    const auto& share = holders_.find(sessions[i])->share;
-    if (!share.empty() || share.had_trial()) {
+    const auto& holder = *holders_.find(sessions[i]);
+    const auto& share = holder.share;
+    const bool has_its_turn = holders_.rules().by_speed && (open() + i) % kTrialEvery == 0;
+    if (!(has_its_turn || holder.suspicion.is_unpaying()) || !share.empty() || share.had_trial()) {
       continue;
     }
     const auto range = standing.find(sessions[i]);

@@ -43,6 +43,9 @@ std::string Suspicion::why(const SlotProgress& progress, Step open) const {
   if (is_silent_) {
     return "it is silent";
   }
+  if (is_unpaying_) {
+    return "it sends nothing of what lanes call: that was taken back twice";
+  }
   if (is_late_ && progress.in_hand != kNoSlot) {
     return "slot " + std::to_string(progress.in_hand) + " of step " + std::to_string(progress.step) + " takes " +
            std::to_string(progress.in_hand_for / 1000) + " ms, one of its slots " +

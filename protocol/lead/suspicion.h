@@ -10,9 +10,10 @@
 
 namespace ballast {
 
-// A session is suspected while it is lost, silent or late. One that was heard of and was late, and brought nothing in
-// kMostMisses steps in a row, has missed too much: it is not suspected for that, but keeps no share. A silent one has
-// stopped, and may go on as it did: steps meanwhile say nothing of it. Pure and copyable.
+// A session is suspected while it is lost, silent or late, or sends nothing of what lanes call. One that was heard of
+// and was late, and brought nothing in kMostMisses steps in a row, has missed too much: it is not suspected for that,
+// but keeps no share. A silent one has stopped, and may go on as it did: steps meanwhile say nothing of it. Pure and
+// copyable.
 class Suspicion {
  public:
   static constexpr std::uint32_t kMostMisses = 3;
@@ -21,6 +22,8 @@ class Suspicion {
   void lose() { is_lost_ = true; }
   void find() { is_lost_ = false; }
   void hear_nothing(bool is_silent) { is_silent_ = is_silent; }
+  // Lanes say that nothing came of what they called of it.
+  void send_nothing(bool is_unpaying) { is_unpaying_ = is_unpaying; }
   void find_late();
   // It gets on, or has been given something else: it is not late.
   void excuse();
@@ -35,9 +38,10 @@ class Suspicion {
   void open_step(bool has_share);
   void rewind();
 
-  [[nodiscard]] bool is_suspect() const { return is_lost_ || is_silent_ || is_late_; }
+  [[nodiscard]] bool is_suspect() const { return is_lost_ || is_silent_ || is_unpaying_ || is_late_; }
   [[nodiscard]] bool is_lost() const { return is_lost_; }
   [[nodiscard]] bool is_silent() const { return is_silent_; }
+  [[nodiscard]] bool is_unpaying() const { return is_unpaying_; }
   [[nodiscard]] bool is_late() const { return is_late_; }
   [[nodiscard]] bool has_missed_too_much() const { return misses_ >= kMostMisses; }
   // Why a session that lives, and was heard of like this last, is not counted on while step `open` is; empty: it is.
@@ -46,13 +50,14 @@ class Suspicion {
   // All of it.
   template <typename = void>
   [[nodiscard]] auto state() const {
-    return listed::all(listed::plain(is_lost_, is_silent_, is_late_, is_relieved_),
+    return listed::all(listed::plain(is_lost_, is_silent_, is_unpaying_, is_late_, is_relieved_),
                        listed::plain(was_late_, has_brought_, misses_));
   }
 
  private:
   bool is_lost_ = false;
   bool is_silent_ = false;
+  bool is_unpaying_ = false;
   bool is_late_ = false;
   bool is_relieved_ = false;
   bool was_late_ = false;     // in the open step

@@ -120,6 +120,14 @@ void LaneShell::note_plan(Host& host, const Message& message) {
   barred_ = plan->barred;
 }
 
+void LaneShell::note_payment(ProcessId from, const Message& message) {
+  if (const auto* push = std::get_if<Push>(&message)) {
+    payments_.paid(from, push->call);
+  } else if (const auto* none = std::get_if<CallVoid>(&message)) {
+    payments_.voided(from, none->number);
+  }
+}
+
 void LaneShell::receive(Host& host, ProcessId from, ConnectionId connection, const Message& message,
                         const std::optional<Payload>& payload) {
   if (host.is_lead(from)) {
@@ -128,6 +136,7 @@ void LaneShell::receive(Host& host, ProcessId from, ConnectionId connection, con
     return step(host, lane::FromLead{&message});
   }
   note_asked(host, from, message);
+  note_payment(from, message);
   const auto* push = std::get_if<Push>(&message);
   if (push == nullptr) {
     return step(host, lane::FromWorker{from, &message, kNoPayload, 0, connection, from});
@@ -280,6 +289,7 @@ void LaneShell::connection_ended(Host& host, ProcessId worker, ConnectionId conn
 
 void LaneShell::act(Host& host, lane::DropConnection& action) {
   if (action.session < kFirstStranger) {
+    payments_.taken_back(action.session);  // honest ones send nothing unasked
     host.drop_connection(id(), static_cast<ProcessId>(action.session), action.connection);
   }
 }
@@ -307,6 +317,8 @@ void LaneShell::act(Host& host, lane::SendToWorker& action) {
   auto& judge = host.judge();
   if (const auto* receipt = std::get_if<Receipt>(&action.message)) {
     note_answer(host, action.session, *receipt);
+  } else if (const auto* call = std::get_if<Call>(&action.message)) {
+    payments_.called(action.session, call->number);
   } else if (const auto* refused = std::get_if<Refused>(&action.message)) {
     ++in_hand_.answers;
     require(!in_hand_.is_lost || refused->code != RefusalCode::not_serving,
@@ -326,6 +338,9 @@ void LaneShell::act(Host& host, lane::SendToWorker& action) {
 void LaneShell::act(Host& host, lane::SendToLead& action) {
   if (const auto* report = std::get_if<LaneReport>(&action.message)) {
     host.judge().reported(host.disks(), life_, *report);
+    if (!host.life().items) {
+      payments_.reported(report->rounds);
+    }
   }
   host.send(*this, host.lead_id(), std::move(action.message));
 }

@@ -26,7 +26,7 @@ class BookFixture {
   // `more`: memory beyond the reserve.
   explicit BookFixture(std::uint64_t more, std::vector<LaneChunk> chunks = {{0, 10, false}, {1, 10, false}},
                        std::optional<ItemRules> items = {})
-      : applier(config_of(std::move(chunks), items)), book({reserve + more, reserve, 10, kOverdue}) {
+      : applier(config_of(std::move(chunks), items)), book({reserve + more, reserve, 10, kOverdue, 0}) {
     plan.begin(0);
     plan.extend(0, std::vector<StepFactors>(8), 0);
     applier.begin(0, 1);

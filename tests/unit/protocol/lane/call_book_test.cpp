@@ -249,11 +249,24 @@ TEST_CASE("a return that is not answered is taken back, and what was given comes
 
 TEST_CASE("who takes no calls has room for two chunks as long as it is known") {
   BookFixture at(100);
-  CHECK(at.book.greet_with_credit(kAnn) == 10);
+  CHECK(at.book.greet_with_credit(kAnn, at.applier) == 10);
   CHECK(at.in_use() == 20);
   CHECK(at.push(kAnn, leaf(0, 1), 0) == CallBook::Payment::paid);
   at.book.forget(kAnn);
   CHECK(at.in_use() == 10);  // what is held
+}
+
+TEST_CASE("who takes no calls is let in only where there is room, and what it sends must find some as well") {
+  BookFixture at(35);
+  CHECK(at.book.greet_with_credit(kAnn, at.applier) == 10);
+  CHECK(at.book.greet_with_credit(kBob, at.applier) == std::nullopt);
+  CHECK(at.book.greet_with_credit(kAnn, at.applier) == 10);  // it had it already
+  CHECK(at.book.has_room_for(leaf(0, 2), 10, at.applier));
+  CHECK(at.push(kAnn, leaf(0, 2), 0) == CallBook::Payment::paid);
+  CHECK_FALSE(at.book.has_room_for(leaf(0, 3), 10, at.applier));
+  CHECK(at.book.has_room_for(leaf(0, 0), 10, at.applier));  // the spine has its own
+  at.book.forget(kAnn);
+  CHECK(at.book.has_room_for(leaf(0, 3), 10, at.applier));
 }
 
 TEST_CASE("who in good standing offers the slot that is wanted, or is called for it, is told") {

@@ -57,13 +57,13 @@ class SharesFixture {
     for (const auto range : slots) {
       missing.erase(range);
     }
-    shares.observe(open, missing, now);
+    shares.observe(open, missing, {missing, {}, out_of_standing, unpaying}, now);
   }
   void open_step(Step step) {
     open = step;
     opened = now;
     missing = SlotSet::full(missing.slots());
-    shares.observe(open, missing, now);
+    shares.observe(open, missing, {missing, {}, out_of_standing, unpaying}, now);
     shares.take_changed();
   }
   void lose(SessionId session) {
@@ -83,6 +83,9 @@ class SharesFixture {
   SlotShares shares;
   Sessions sessions;
   std::set<SessionId> silent;
+  // As lanes say.
+  std::set<SessionId> out_of_standing;
+  std::set<SessionId> unpaying;
   SlotSet missing;
   Step open = 0;
   Micros now = 10'000'000;
