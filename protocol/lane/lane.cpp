@@ -320,7 +320,8 @@ void Lane::on_push(const FromWorker& event, const Push& push) {
   const Work work{push.step, push.chunk, push.node};
   if (!offered.refused && !calls_.takes_calls(event.session) && applier_.want(work, plan_) == Want::wanted &&
       !calls_.has_room_for(work, event.payload_bytes, applier_)) {
-    emit(Drop{event.payload});  // without a word: it is sent again
+    refuse(event.session, {RefusalCode::not_serving, place_of(push) + ": the lane has no memory for it yet"});
+    emit(Drop{event.payload});
     return;
   }
   if (!offered.refused) {

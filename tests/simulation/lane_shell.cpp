@@ -38,6 +38,7 @@ LaneConfig lane_config(World& world, ProcessId id, std::uint32_t lane, Incarnati
   config.run = life.restores ? kNamedRun : 0;
   config.address = Host::address(id);
   config.needs_whole_gradient = !life.items && (!life.norms.empty() || world.non_finite != NonFinite::halt);
+  config.call_pause = 5'000;  // so that lives end
   config.memory_bytes =
       life.spare_bytes + reserve_of(config.slots, config.chunks, config.needs_whole_gradient, life.items.has_value());
   config.call_overdue = life.call_overdue;
