@@ -62,6 +62,7 @@ HolderNews SlotHolders::heard(SessionId session, const SlotProgress& progress, M
   const auto known = own.seen.known_pace();
   const bool has_moved = own.seen.heard(progress, open_.step, from, now);
   typical_.learn(known, own.seen.known_pace());
+  open_.lacks_buffers = open_.lacks_buffers || (open_.is_observed && own.seen.has_given_up(open_.step));
   if (open_.is_observed && own.seen.has_passed(open_.step) && delivered_.count() < rules_.step.slots) {
     delivered_ = SlotSet::full(rules_.step.slots);
     delivered_until_ = now + rules_.floors.late_share;
@@ -105,6 +106,7 @@ void SlotHolders::open_step(Step step, const SlotSet& missing, WantedSlots wante
   open_.opened = now;
   open_.missing = missing;
   open_.wanted = std::move(wanted);
+  open_.lacks_buffers = false;
   contested_ = SlotSet(rules_.step.slots);
   delivered_ = SlotSet(rules_.step.slots);
   typical_.settle();

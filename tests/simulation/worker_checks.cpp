@@ -63,7 +63,8 @@ void WorkerShell::check_waiting(Host& host) {
     const auto& kept = entry.second;
     return kept.is_gradient && !is_for_arena(host, kept);
   };
-  const bool waits = alive() && computation_.awaits_arena && !host.life().items && told_at_ == 0 &&
+  const bool lacks_arena = computation_.awaits_arena && !computation_.goes_on;
+  const bool waits = alive() && lacks_arena && !host.life().items && told_at_ == 0 &&
                      std::ranges::all_of(views_, &LaneView::is_welcome) && std::ranges::none_of(kept_, is_on_its_way);
   waits_ = waits ? waits_ + 1 : 0;
   require(waits_ <= kMost, "a worker waits for a receipt before it computes");

@@ -59,6 +59,10 @@ class SharesFixture {
     }
     shares.observe(open, missing, {missing, {}, out_of_standing, unpaying}, now);
   }
+  // Some lane wants this slot next, and nobody offers it.
+  void want(Slot slot) {
+    shares.observe(open, missing, {SlotSet(missing.slots()), {{slot, {}}}, out_of_standing, unpaying}, now);
+  }
   void open_step(Step step) {
     open = step;
     opened = now;

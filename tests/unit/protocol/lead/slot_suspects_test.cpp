@@ -25,6 +25,35 @@ TEST_CASE("what a silent session has not brought goes to the others as they fall
   CHECK(at.shares.held_up(1) == "it is silent");
 }
 
+TEST_CASE("where work is given up for want of buffers, the slot that a lane wants next is handed out first") {
+  for (const bool gives_up : {false, true}) {
+    CAPTURE(gives_up);
+    SharesFixture at(12, {1, 2, 3});
+    at.beat(2, {{4, 8}});
+    at.beat(3, {}, 8);
+    at.want(0);
+    at.silent = {1};
+    at.hand_out();
+    REQUIRE(at.work(2) == Ranges{{2, 4}});
+    at.beat(2, {{2, 4}, {4, gives_up ? 7U : 8U}});
+    at.hand_out();
+    CHECK(at.work(2).back() == (gives_up ? SlotRange{0, 1} : SlotRange{1, 2}));
+  }
+}
+
+TEST_CASE("what was given up in one step changes nothing in the next") {
+  SharesFixture at(12, {1, 2, 3});
+  at.beat(2, {{4, 8}});
+  at.beat(2, {{4, 7}});
+  at.open_step(1);
+  at.beat(2, {{4, 8}});
+  at.beat(3, {{8, 11}}, 11);
+  at.want(0);
+  at.silent = {1};
+  at.hand_out();
+  CHECK(at.work(2) == Ranges{{2, 4}});
+}
+
 TEST_CASE("a suspect that is heard of is counted on again, and keeps what is left of its share") {
   SharesFixture at(12, {1, 2, 3});
   at.beat(2, {{4, 8}});
