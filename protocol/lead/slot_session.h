@@ -69,8 +69,9 @@ class SlotSession {
   // All of it.
   template <typename = void>
   [[nodiscard]] auto state() const {
-    return listed::all(listed::plain(slots_, has_progress_, progress_), listed::parts(computed_, lag_),
-                       listed::plain(gave_up_, known_, lag_of_), listed::ages(heard_at_, in_hand_since_, uplink_free_));
+    return listed::all(listed::plain(slots_, has_progress_, progress_), listed::parts(computed_),
+                       listed::plain(gave_up_), listed::parts(lag_), listed::plain(known_, lag_of_),
+                       listed::ages(heard_at_, in_hand_since_, uplink_free_));
   }
 
  private:
