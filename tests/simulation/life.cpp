@@ -325,6 +325,7 @@ void draw_lost_disks(LifeSpec& life) {
   life.restores = true;
   life.snapshot_every = random.between(1, 2);
   life.copy_high = random.between(1'000, random.chance(0.5) ? 5'000 : 40'000);
+  life.early_stop_patience = 0;  // what is lost might be the job's end
   life.faults.copies_taken = 0;  // its copies would be another's
   life.faults.copy_stuck = false;
   life.copy_patience = 10 * life.copy_high + 100'000;
