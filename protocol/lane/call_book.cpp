@@ -16,11 +16,7 @@ void CallBook::greet(SessionId session, ConnectionId connection, PayerId payer, 
   sessions_.try_emplace(session);
   heard(session, connection, payer);
   if (is_new) {  // nothing of what it was asked before will come
-    const Connection over{session, connection};
-    no_longer_called(over);
-    for (const auto& [number, call] : accounts_.ended(over)) {
-      settled(over, number, call, false);
-    }
+    settle_all({session, connection});
   }
 }
 
@@ -51,23 +47,17 @@ void CallBook::heard(SessionId session, ConnectionId connection, PayerId payer) 
   const Connection old{session, state.connection};
   no_longer_called(old);
   accounts_.give_up(old);
-  clear_offers(session, state);
-  leave_payer(session, state);
   state.connection = connection;
   state.payer = payer;
   state.is_dropped = false;
-  payers_sessions_[payer].insert(session);
+  offers_.enter(session, payer, payers_.is_good(payer));
 }
 
 void CallBook::ended(SessionId session, ConnectionId connection) {
-  const Connection over{session, connection};
-  no_longer_called(over);
-  for (const auto& [number, call] : accounts_.ended(over)) {
-    settled(over, number, call, false);
-  }
+  settle_all({session, connection});
   const auto found = sessions_.find(session);
   if (found != sessions_.end() && found->second.connection == connection) {
-    clear_offers(session, found->second);
+    offers_.clear(session);
     found->second.is_dropped = true;
   }
 }
@@ -78,84 +68,36 @@ void CallBook::forget(SessionId session) {
   if (found == sessions_.end()) {
     return;
   }
-  auto& state = found->second;
-  no_longer_called({session, state.connection});
-  accounts_.give_up({session, state.connection});
-  clear_offers(session, state);
-  leave_payer(session, state);
-  served_ -= state.is_served ? 1 : 0;
-  if (state.wants_ahead) {
-    std::erase(wants_ahead_, session);
-  }
+  const Connection over{session, found->second.connection};
+  no_longer_called(over);
+  accounts_.give_up(over);
+  offers_.leave(session);
+  ahead_.forget(session);
   sessions_.erase(found);
 }
 
-void CallBook::leave_payer(SessionId id, const Session& session) {
-  const auto payer = payers_sessions_.find(session.payer);
-  if (payer != payers_sessions_.end() && payer->second.erase(id) > 0 && payer->second.empty()) {
-    payers_sessions_.erase(payer);
-  }
-}
-
 // ---- what sessions offer
-
-void CallBook::put(Index& index, SessionId session, const std::set<Work>& works) {
-  for (const auto& work : works) {
-    index[work].insert(session);
-  }
-}
-
-void CallBook::take(Index& index, SessionId session, const std::set<Work>& works) {
-  for (const auto& work : works) {
-    const auto found = index.find(work);
-    if (found != index.end() && found->second.erase(session) > 0 && found->second.empty()) {
-      index.erase(found);
-    }
-  }
-}
-
-void CallBook::clear_offers(SessionId id, Session& session) {
-  take(index_of(session.payer), id, session.offers);
-  session.offers.clear();
-}
 
 bool CallBook::offers(SessionId session, ConnectionId connection, const std::vector<Work>& works) {
   const auto found = sessions_.find(session);
   if (found == sessions_.end() || found->second.connection != connection || found->second.is_dropped) {
     return false;
   }
-  auto& state = found->second;
-  clear_offers(session, state);
+  std::set<Work> offered;
   for (const auto& work : works) {
-    const auto called = called_.find(work);
-    if (called == called_.end() || !called->second.contains(session)) {  // else it has not heard of the call yet
-      state.offers.insert(work);
+    if (!called_.has(work, session)) {  // else it has not heard of the call yet
+      offered.insert(work);
     }
   }
-  put(index_of(state.payer), session, state.offers);
+  offers_.offer(session, std::move(offered));
   return true;
 }
 
-void CallBook::forget_offers() {
-  good_.clear();
-  others_.clear();
-  for (auto& [id, session] : sessions_) {
-    session.offers.clear();
-  }
-}
-
-void CallBook::move_offers(PayerId payer, Index& from, Index& to) {
-  if (const auto found = payers_sessions_.find(payer); found != payers_sessions_.end()) {
-    for (const auto id : found->second) {
-      take(from, id, sessions_.at(id).offers);
-      put(to, id, sessions_.at(id).offers);
-    }
-  }
-}
+void CallBook::forget_offers() { offers_.clear(); }
 
 void CallBook::fails(PayerId payer, bool taken_back) {
   if (payers_.fails(payer, now_, taken_back)) {
-    move_offers(payer, good_, others_);
+    offers_.stands(payer, false);
   }
 }
 
@@ -163,11 +105,7 @@ void CallBook::fails(PayerId payer, bool taken_back) {
 CallBook::OutOfStanding CallBook::out_of_standing(std::size_t most) const {
   OutOfStanding out;
   for (const auto payer : payers_.out()) {
-    const auto sessions = payers_sessions_.find(payer);
-    if (sessions == payers_sessions_.end()) {
-      continue;
-    }
-    for (const auto session : sessions->second) {
+    for (const auto session : offers_.sessions_of(payer)) {
       if (out.all.size() == most) {
         return out;
       }
@@ -185,10 +123,7 @@ CallBook::OutOfStanding CallBook::out_of_standing(std::size_t most) const {
 CallBook::Payment CallBook::pays(SessionId session, ConnectionId connection, const Push& push, std::uint64_t bytes) {
   const Connection over{session, connection};
   const Work work{push.step, push.chunk, push.node};
-  if (const auto found = sessions_.find(session); found != sessions_.end()) {  // it is here
-    take(index_of(found->second.payer), session, {work});
-    found->second.offers.erase(work);
-  }
+  offers_.take(session, work);  // it is here
   if (credits_.contains(session) && push.call == 0) {
     return Payment::paid;
   }
@@ -196,9 +131,7 @@ CallBook::Payment CallBook::pays(SessionId session, ConnectionId connection, con
     if (!accounts_.spend(over, bytes)) {
       return Payment::unasked;
     }
-    if (const auto found = sessions_.find(session); found != sessions_.end()) {
-      want_ahead(session, found->second);  // it may have more
-    }
+    ahead_.spent(session);
     return Payment::paid;
   }
   const auto call = accounts_.settle(over, push.call, now_);
@@ -213,7 +146,7 @@ CallBook::Payment CallBook::pays(SessionId session, ConnectionId connection, con
     found->second.taken_back = 0;
   }
   if (payers_.pays(call->payer)) {
-    move_offers(call->payer, others_, good_);
+    offers_.stands(call->payer, true);
   }
   return Payment::paid;
 }
@@ -235,10 +168,7 @@ bool CallBook::returns(SessionId session, ConnectionId connection, std::uint64_t
   if (!accounts_.returned({session, connection}, number, bytes, now_)) {
     return false;
   }
-  // Weights of the next step may have been sent before it gave back what it had for the last one.
-  if (const auto found = sessions_.find(session); found != sessions_.end() && found->second.owed_ahead) {
-    want_ahead(session, found->second);
-  }
+  ahead_.returned(session);
   return true;
 }
 
@@ -249,7 +179,15 @@ void CallBook::no_longer_called(const Connection& connection) {
     return;
   }
   for (const auto& [number, call] : accounts_.calls(connection)) {
-    take(called_, connection.first, {call.work});
+    called_.take(connection.first, call.work);
+  }
+}
+
+// Nothing more will come over it.
+void CallBook::settle_all(const Connection& connection) {
+  no_longer_called(connection);
+  for (const auto& [number, call] : accounts_.ended(connection)) {
+    settled(connection, number, call, false);
   }
 }
 
@@ -261,7 +199,7 @@ void CallBook::settled(const Connection& connection, std::uint64_t number, const
   const bool stands = session != sessions_.end() && session->second.connection == connection.second &&
                       !session->second.is_dropped && is_answered;
   if (stands) {
-    take(called_, connection.first, {call.work});
+    called_.take(connection.first, call.work);
   }
   if (spine_ && spine_->connection == connection && spine_->number == number) {
     spine_->is_settled = true;
@@ -269,25 +207,15 @@ void CallBook::settled(const Connection& connection, std::uint64_t number, const
 }
 
 void CallBook::served(SessionId session) {
-  const auto found = sessions_.find(session);
-  if (found == sessions_.end()) {
-    return;
-  }
-  served_ += std::exchange(found->second.is_served, true) ? 0 : 1;
-  found->second.owed_ahead = true;
-  want_ahead(session, found->second);
-}
-
-void CallBook::want_ahead(SessionId id, Session& session) {
-  if (!std::exchange(session.wants_ahead, true)) {
-    wants_ahead_.push_back(id);
+  if (sessions_.contains(session)) {
+    ahead_.served(session);
   }
 }
 
 Actions CallBook::applied(Timeline timeline, const Work& applied) {
   const auto& [step, chunk, node] = applied;
   Actions actions;
-  for (auto* index : {&good_, &others_}) {
+  for (const auto* index : {&offers_.good().works(), &offers_.others().works()}) {
     for (auto at = index->lower_bound({step, chunk, {node.begin, node.begin}});
          at != index->end() && at->first.step == step && at->first.chunk == chunk && node.contains(at->first.node);) {
       const auto [work, sessions] = *at;
@@ -301,9 +229,7 @@ Actions CallBook::applied(Timeline timeline, const Work& applied) {
 }
 
 void CallBook::receipt(Timeline timeline, SessionId session, const Work& work, Actions& actions) {
-  auto& state = sessions_.at(session);
-  take(index_of(state.payer), session, {work});
-  state.offers.erase(work);
+  offers_.take(session, work);
   actions.emplace_back(
       lane::SendToWorker{session, Receipt{timeline, work.step, work.chunk, work.node, ReceiptOutcome::duplicate}});
 }
@@ -335,7 +261,7 @@ Actions CallBook::take_back(Micros read_up_at) {
       continue;
     }
     no_longer_called(connection);
-    clear_offers(connection.first, found->second);
+    offers_.clear(connection.first);
     found->second.is_dropped = true;
     ++found->second.taken_back;
     fails(found->second.payer, true);
@@ -349,7 +275,7 @@ Actions CallBook::turn(Timeline timeline, const LaneApplier& applier, const Fact
   if (spine_ && spine_->is_settled && !applier.holds(spine_->call.work)) {
     spine_.reset();
   }
-  if (!good_.empty() || !others_.empty()) {
+  if (!offers_.good().empty() || !offers_.others().empty()) {
     call_spine(timeline, applier, plan, actions);
     call_good(timeline, applier, plan, actions);
     call_others(timeline, applier, plan, actions);
@@ -388,16 +314,15 @@ void CallBook::walk_to(const OldestWanted& wanted, Slot slots, Look&& look) {
 
 std::vector<SessionId> CallBook::bringers(const OldestWanted& wanted, Slot slots, std::size_t most) const {
   std::vector<SessionId> bringers;
-  const auto take_from = [&](const Index& index, const Work& work) {
-    const auto found = index.find(work);
-    for (const auto session : found == index.end() ? std::set<SessionId>{} : found->second) {
+  const auto take_from = [&](const WorkIndex& index, const Work& work) {
+    for (const auto session : index.of(work)) {
       if (bringers.size() < most && payers_.is_good(sessions_.at(session).payer)) {
         bringers.push_back(session);
       }
     }
   };
   walk_to(wanted, slots, [&](const Work& work) {
-    take_from(good_, work);
+    take_from(offers_.good(), work);
     take_from(called_, work);
     return false;
   });
@@ -409,7 +334,7 @@ std::vector<SessionId> CallBook::bringers(const OldestWanted& wanted, Slot slots
 std::optional<CallBook::Candidate> CallBook::oldest_offer(const LaneApplier& applier, const FactorPlan& plan) const {
   const auto wanted = applier.oldest_wanted();
   std::optional<Candidate> last_resort;
-  const auto look = [&](const Index::value_type& offer, bool is_good) -> std::optional<Candidate> {
+  const auto look = [&](const WorkIndex::Works::value_type& offer, bool is_good) -> std::optional<Candidate> {
     if (is_good) {
       return Candidate{*offer.second.begin(), offer.first};
     }
@@ -424,8 +349,8 @@ std::optional<CallBook::Candidate> CallBook::oldest_offer(const LaneApplier& app
     }
     return std::nullopt;
   };
-  for (const auto* index : {&good_, &others_}) {
-    const bool is_good = index == &good_;
+  for (const auto* index : {&offers_.good().works(), &offers_.others().works()}) {
+    const bool is_good = index == &offers_.good().works();
     if (applier.is_of_items()) {
       std::size_t looked = 0;
       for (const auto& offer : *index) {
@@ -461,7 +386,7 @@ bool CallBook::is_called(const Work& work, Slot slots) const {
     return false;
   }
   for (auto node = std::optional(work.node); node;) {
-    if (called_.contains({work.step, work.chunk, *node})) {
+    if (called_.has({work.step, work.chunk, *node})) {
       return true;
     }
     const auto family = tree::family(*node, slots);
@@ -472,9 +397,10 @@ bool CallBook::is_called(const Work& work, Slot slots) const {
 
 // First what joins nodes that are held, for that makes room.
 void CallBook::call_good(Timeline timeline, const LaneApplier& applier, const FactorPlan& plan, Actions& actions) {
+  const auto& good = offers_.good().works();
   for (const bool joins : {true, false}) {
     std::size_t looked = 0;
-    for (auto at = good_.begin(); at != good_.end() && looked < kMostLookedAt; ++looked) {
+    for (auto at = good.begin(); at != good.end() && looked < kMostLookedAt; ++looked) {
       const auto work = at->first;
       const auto session = *at->second.begin();
       const auto want = applier.want(work, plan);
@@ -502,8 +428,9 @@ void CallBook::call_good(Timeline timeline, const LaneApplier& applier, const Fa
 
 // One call at a time of whoever is out of good standing, for what nobody is called for.
 void CallBook::call_others(Timeline timeline, const LaneApplier& applier, const FactorPlan& plan, Actions& actions) {
+  const auto& others = offers_.others().works();
   std::size_t looked = 0;
-  for (auto at = others_.begin(); at != others_.end() && looked < kMostLookedAt; ++looked) {
+  for (auto at = others.begin(); at != others.end() && looked < kMostLookedAt; ++looked) {
     const auto [work, sessions] = *at;
     ++at;
     const auto want = applier.want(work, plan);
@@ -528,12 +455,11 @@ void CallBook::call_others(Timeline timeline, const LaneApplier& applier, const 
 
 std::uint64_t CallBook::call(Timeline timeline, SessionId session, const Work& work, std::uint64_t bytes,
                              Actions& actions) {
-  auto& state = sessions_.at(session);
-  take(index_of(state.payer), session, {work});
-  state.offers.erase(work);
+  const auto& state = sessions_.at(session);
+  offers_.take(session, work);
   const auto number = next_number_++;
   accounts_.call({session, state.connection}, number, {timeline, work, bytes, state.payer}, now_);
-  called_[work].insert(session);
+  called_.put(session, work);
   ++owing_[state.payer];
   ++counters_.calls;
   actions.emplace_back(lane::SendToWorker{session, Call{number, work}});
@@ -543,28 +469,24 @@ std::uint64_t CallBook::call(Timeline timeline, SessionId session, const Work& w
 // To each of those that compute with this lane's weights the same part of half of the room.
 void CallBook::give_ahead(const LaneApplier& applier, Actions& actions) {
   const auto room = limits_.memory - limits_.reserve;
-  const auto share = room / (2 * std::max<std::size_t>(served_, 1));
-  while (!wants_ahead_.empty()) {
-    const auto id = wants_ahead_.front();
-    const auto found = sessions_.find(id);
-    const bool may_have = found != sessions_.end() && share >= limits_.largest && !found->second.is_dropped &&
-                          payers_.is_good(found->second.payer) && limits_.largest > 0 &&
-                          !accounts_.is_asked_to_return({id, found->second.connection});
-    const auto has = may_have ? accounts_.ahead_bytes({id, found->second.connection}) : 0;
-    if (may_have && has <= share / 2) {
-      const auto free = room - std::min(room, outside(applier));
-      const auto amount = std::min(share - has, free);
-      if (amount < limits_.largest) {
-        return;  // in its turn, when there is room
-      }
-      accounts_.give_ahead({id, found->second.connection}, amount);
-      found->second.owed_ahead = false;
-      actions.emplace_back(lane::SendToWorker{id, BytesAhead{amount}});
+  const auto share = room / (2 * std::max<std::size_t>(ahead_.sessions(), 1));
+  for (; const auto id = ahead_.next(); ahead_.pop()) {
+    const auto& session = sessions_.at(*id);
+    const Connection connection{*id, session.connection};
+    const bool may_have = share >= limits_.largest && !session.is_dropped && payers_.is_good(session.payer) &&
+                          limits_.largest > 0 && !accounts_.is_asked_to_return(connection);
+    const auto has = accounts_.ahead_bytes(connection);
+    if (!may_have || has > share / 2) {
+      continue;
     }
-    wants_ahead_.pop_front();
-    if (found != sessions_.end()) {
-      found->second.wants_ahead = false;
+    const auto free = room - std::min(room, outside(applier));
+    const auto amount = std::min(share - has, free);
+    if (amount < limits_.largest) {
+      return;  // in its turn, when there is room
     }
+    accounts_.give_ahead(connection, amount);
+    ahead_.given(*id);
+    actions.emplace_back(lane::SendToWorker{*id, BytesAhead{amount}});
   }
 }
 

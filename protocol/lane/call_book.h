@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <optional>
 #include <set>
@@ -12,10 +11,13 @@
 #include <vector>
 
 #include "protocol/ids.h"
+#include "protocol/lane/ahead_turns.h"
 #include "protocol/lane/call_accounts.h"
 #include "protocol/lane/lane_applier.h"
 #include "protocol/lane/lane_events.h"
+#include "protocol/lane/offer_book.h"
 #include "protocol/lane/payers.h"
+#include "protocol/lane/work_index.h"
 #include "protocol/messages.h"
 #include "protocol/state_list.h"
 
@@ -108,29 +110,22 @@ class CallBook {
   // All of it.
   template <typename = void>
   [[nodiscard]] auto state() const {
-    return listed::all(listed::plain(limits_), listed::parts(sessions_, accounts_, payers_),
-                       listed::fixed(good_, others_, called_, payers_sessions_, owing_, served_),
-                       listed::plain(credits_, spine_, awaits_room_, wants_ahead_), listed::names(next_number_),
-                       listed::ages(now_), listed::accounts(counters_));
+    return listed::all(listed::plain(limits_), listed::parts(sessions_, accounts_, payers_, offers_, ahead_),
+                       listed::fixed(called_, owing_), listed::plain(credits_, spine_, awaits_room_),
+                       listed::names(next_number_), listed::ages(now_), listed::accounts(counters_));
   }
 
  private:
   using Connection = CallAccounts::Connection;
-  using Index = std::map<Work, std::set<SessionId>>;  // who offers it
   struct Session {
     ConnectionId connection = 0;  // the newest; 0: none yet
     PayerId payer = 0;
     bool is_dropped = false;       // that connection
-    bool is_served = false;        // it has been sent weights since it is known
-    bool owed_ahead = false;       // it has been sent weights since it was given room ahead
-    bool wants_ahead = false;      // it is in wants_ahead_
     std::uint32_t taken_back = 0;  // calls of it, since it paid one
-    std::set<Work> offers;         // not called
 
     template <typename = void>
     [[nodiscard]] auto state() const {
-      return listed::all(listed::names(connection, payer),
-                         listed::plain(is_dropped, is_served, owed_ahead, wants_ahead, taken_back, offers));
+      return listed::all(listed::names(connection, payer), listed::plain(is_dropped, taken_back));
     }
   };
   // The call that may be made whatever else is in use.
@@ -142,18 +137,12 @@ class CallBook {
     bool operator==(const Spine&) const = default;
   };
 
-  [[nodiscard]] Index& index_of(PayerId payer) { return payers_.is_good(payer) ? good_ : others_; }
   // The nodes that hold the slot, the widest first, until `look` is content.
   template <typename Look>
   static void walk_to(const OldestWanted& wanted, Slot slots, Look&& look);
-  static void put(Index& index, SessionId session, const std::set<Work>& works);
-  static void take(Index& index, SessionId session, const std::set<Work>& works);
-  void clear_offers(SessionId id, Session& session);
-  void leave_payer(SessionId id, const Session& session);
-  void move_offers(PayerId payer, Index& from, Index& to);
   void fails(PayerId payer, bool taken_back = false);
-  void want_ahead(SessionId id, Session& session);
   void no_longer_called(const Connection& connection);
+  void settle_all(const Connection& connection);
   void settled(const Connection& connection, std::uint64_t number, const OpenCall& call, bool is_answered);
   [[nodiscard]] std::uint64_t outside(const LaneApplier& applier) const;
   [[nodiscard]] bool has_room(const LaneApplier& applier, std::uint64_t bytes) const;
@@ -176,19 +165,15 @@ class CallBook {
   std::map<SessionId, Session> sessions_;  // who take calls
   CallAccounts accounts_;
   Payers payers_;
-  // These follow from the sessions and the accounts.
-  Index good_;    // of sessions in good standing
-  Index others_;  // of all others
-  Index called_;  // of whom, over connections that stand, and not settled
-  std::map<PayerId, std::set<SessionId>> payers_sessions_;
+  OfferBook offers_;  // not called
+  AheadTurns ahead_;
+  // These follow from the accounts.
+  WorkIndex called_;                        // of whom, over connections that stand, and not settled
   std::map<PayerId, std::uint32_t> owing_;  // calls not settled
-
-  std::size_t served_ = 0;  // sessions that have been sent weights
 
   std::set<SessionId> credits_;  // sessions that send within a credit: in use as long as they are known
   std::optional<Spine> spine_;
   bool awaits_room_ = false;  // something that is offered found none
-  std::deque<SessionId> wants_ahead_;
   std::uint64_t next_number_ = 1;
   Micros now_ = 0;
   CallCounters counters_;

@@ -1,0 +1,77 @@
+// Whose turn it is to be given bytes ahead.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "protocol/ids.h"
+#include "protocol/state_list.h"
+
+namespace ballast {
+
+// Sessions that compute with a lane's weights, first who has waited longest. Pure and copyable.
+class AheadTurns {
+ public:
+  // It was sent weights that it may compute with.
+  void served(SessionId session) {
+    sessions_[session].is_owed = true;
+    want(session);
+  }
+  // It has spent some of what it was given, and may have more.
+  void spent(SessionId session) {
+    if (sessions_.contains(session)) {
+      want(session);
+    }
+  }
+  // It has given back what it had for the last step; weights of the next may have been sent to it before.
+  void returned(SessionId session) {
+    const auto found = sessions_.find(session);
+    if (found != sessions_.end() && found->second.is_owed) {
+      want(session);
+    }
+  }
+  void given(SessionId session) { sessions_.at(session).is_owed = false; }
+  void forget(SessionId session) {
+    if (sessions_.erase(session) > 0) {
+      std::erase(turns_, session);
+    }
+  }
+
+  [[nodiscard]] std::optional<SessionId> next() const {
+    return turns_.empty() ? std::nullopt : std::optional(turns_.front());
+  }
+  // Its turn is over.
+  void pop() {
+    sessions_.at(turns_.front()).waits = false;
+    turns_.pop_front();
+  }
+  // How many sessions have been sent weights.
+  [[nodiscard]] std::size_t sessions() const { return sessions_.size(); }
+
+  // All of it.
+  template <typename = void>
+  [[nodiscard]] auto state() const {
+    return listed::all(listed::plain(sessions_, turns_));
+  }
+
+ private:
+  struct Session {
+    bool is_owed = false;  // since it was given some it has been sent weights
+    bool waits = false;    // it is in turns_
+    bool operator==(const Session&) const = default;
+  };
+
+  void want(SessionId session) {
+    if (!std::exchange(sessions_.at(session).waits, true)) {
+      turns_.push_back(session);
+    }
+  }
+
+  std::map<SessionId, Session> sessions_;
+  std::deque<SessionId> turns_;
+};
+
+}  // namespace ballast

@@ -1,0 +1,73 @@
+#include "protocol/lane/offer_book.h"
+
+#include <utility>
+
+namespace ballast {
+
+void OfferBook::enter(SessionId session, PayerId payer, bool is_good) {
+  leave(session);
+  sessions_[session] = {payer, is_good, {}};
+  payers_[payer].insert(session);
+}
+
+void OfferBook::leave(SessionId session) {
+  const auto found = sessions_.find(session);
+  if (found == sessions_.end()) {
+    return;
+  }
+  clear(session);
+  const auto payer = payers_.find(found->second.payer);
+  if (payer->second.erase(session) > 0 && payer->second.empty()) {
+    payers_.erase(payer);
+  }
+  sessions_.erase(found);
+}
+
+void OfferBook::offer(SessionId session, std::set<Work> works) {
+  clear(session);
+  auto& own = sessions_.at(session);
+  own.works = std::move(works);
+  index_of(own).put(session, own.works);
+}
+
+void OfferBook::take(SessionId session, const Work& work) {
+  const auto found = sessions_.find(session);
+  if (found != sessions_.end() && found->second.works.erase(work) > 0) {
+    index_of(found->second).take(session, work);
+  }
+}
+
+void OfferBook::clear(SessionId session) {
+  const auto found = sessions_.find(session);
+  if (found != sessions_.end()) {
+    index_of(found->second).take(session, found->second.works);
+    found->second.works.clear();
+  }
+}
+
+void OfferBook::clear() {
+  good_.clear();
+  others_.clear();
+  for (auto& [id, session] : sessions_) {
+    session.works.clear();
+  }
+}
+
+void OfferBook::stands(PayerId payer, bool is_good) {
+  for (const auto session : sessions_of(payer)) {
+    auto& own = sessions_.at(session);
+    if (own.is_good != is_good) {
+      index_of(own).take(session, own.works);
+      own.is_good = is_good;
+      index_of(own).put(session, own.works);
+    }
+  }
+}
+
+const OfferBook::Sessions& OfferBook::sessions_of(PayerId payer) const {
+  static const Sessions nobody;
+  const auto found = payers_.find(payer);
+  return found == payers_.end() ? nobody : found->second;
+}
+
+}  // namespace ballast
