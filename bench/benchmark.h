@@ -36,6 +36,7 @@ struct Interrupted {
 
 Result pushpull(const Options& options);
 Result encryption(const Options& options);
+Result memory(const Options& options);
 Result lenet5(const Options& options);
 Result networks(const Options& options);
 Result apply(const Options& options);

@@ -22,9 +22,10 @@ struct Benchmark {
   Result (*run)(const Options&);
 };
 
-constexpr std::array<Benchmark, 22> kBenchmarks = {{
+constexpr std::array<Benchmark, 23> kBenchmarks = {{
     {"pushpull", "gradients to the server and weights back, against a raw socket", pushpull},
     {"encryption", "gradients and weights with keys, against none", encryption},
+    {"memory", "the same in the least memory that a server can have, against the default", memory},
     {"lenet5", "images a second of one worker, against the model alone", lenet5},
     {"networks", "networks of several kinds, against PyTorch", networks},
     {"apply", "the server's update, against plain loops over memory", apply},

@@ -6,6 +6,7 @@
 
 #include "protocol/ids.h"
 #include "protocol/messages.h"
+#include "protocol/state_list.h"
 
 namespace ballast {
 
@@ -43,6 +44,12 @@ class WorkIndex {
     return found == works_.end() ? nobody : found->second;
   }
   [[nodiscard]] const Works& works() const { return works_; }
+
+  // All of it.
+  template <typename = void>
+  [[nodiscard]] auto state() const {
+    return listed::all(listed::plain(works_));
+  }
 
  private:
   Works works_;

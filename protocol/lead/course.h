@@ -140,6 +140,10 @@ class Course {
                 Step limit, Micros now) {
     visit([&](auto& own) { own.hand_out(sessions, suspects, shards, limit, now); });
   }
+  // The lead did not run for so long.
+  void forgive(Micros slept) {
+    visit([&](auto& own) { own.forgive(slept); });
+  }
   // It is so late, by the clock of `now` below, which is that of the last tick: slots are measured by it.
   void at(Micros moment) {
     visit([&](auto& own) { own.at(moment); });

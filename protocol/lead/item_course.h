@@ -51,6 +51,7 @@ class ItemCourse {
   void delivered(SessionId session, const std::vector<LeadNumber>& clocks, Micros now);
   void dropped(SessionId session, const std::vector<LeadNumber>& clocks, Micros now);
   void lose(SessionId session) { grants_.lose(session); }
+  static void forgive(Micros /*slept*/) {}
   static void at(Micros /*moment*/) {}
   static bool heard(SessionId /*session*/, const SlotProgress& /*progress*/) { return false; }
   [[nodiscard]] static std::string held_up(SessionId /*session*/) { return {}; }

@@ -298,6 +298,7 @@ void Lead::forgive_sleep(Micros slept) {
   }
   sessions_.forgive(slept);
   shards_.forgive(slept);
+  course_.forgive(slept);
   assembling_since_ += slept;
   end_.since += slept;
   pauses_.forgive(slept);

@@ -49,6 +49,7 @@ class RoundCourse {
   void dropped(SessionId /*session*/, const std::vector<LeadNumber>& /*clocks*/, Micros /*now*/) {}
   void lose(SessionId session) { shares_.lose(session); }
   [[nodiscard]] std::string held_up(SessionId session) const { return shares_.held_up(session); }
+  void forgive(Micros slept) { shares_.forgive(slept); }
   void at(Micros moment) { at_ = std::max(at_, moment); }
   bool heard(SessionId session, const SlotProgress& progress) { return shares_.heard(session, progress, at_); }
   void hand_out(const std::vector<SessionId>& sessions, const std::set<SessionId>& suspects, const ShardRoster& shards,

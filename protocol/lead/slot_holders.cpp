@@ -58,7 +58,8 @@ HolderNews SlotHolders::heard(SessionId session, const SlotProgress& progress, M
   const bool was_suspect = own.suspicion.is_suspect();
   const bool was_leaving = own.seen.is_leaving();
   own.suspicion.find();
-  const auto from = open_.is_observed ? std::optional(std::max(open_.opened, own.share.given_at())) : std::nullopt;
+  const bool tells_lag = open_.is_observed && !open_.was_slept;
+  const auto from = tells_lag ? std::optional(std::max(open_.opened, own.share.given_at())) : std::nullopt;
   const auto known = own.seen.known_pace();
   const bool has_moved = own.seen.heard(progress, open_.step, from, now);
   typical_.learn(known, own.seen.known_pace());
@@ -94,6 +95,14 @@ void SlotHolders::rewind() {
   delivered_ = SlotSet(rules_.step.slots);
 }
 
+// What it was told meanwhile it hears now, so nobody is late for it, and nobody has begun as late as it seems.
+void SlotHolders::forgive(Micros slept) {
+  open_.was_slept = true;
+  for (auto& [session, own] : holders_) {
+    own.share.forgive(slept);
+  }
+}
+
 // ---- the open step
 
 void SlotHolders::open_step(Step step, const SlotSet& missing, WantedSlots wanted, const Ranges& standing, Micros now) {
@@ -107,6 +116,7 @@ void SlotHolders::open_step(Step step, const SlotSet& missing, WantedSlots wante
   open_.missing = missing;
   open_.wanted = std::move(wanted);
   open_.lacks_buffers = false;
+  open_.was_slept = false;
   contested_ = SlotSet(rules_.step.slots);
   delivered_ = SlotSet(rules_.step.slots);
   typical_.settle();

@@ -59,6 +59,8 @@ class SlotHolders {
   // All have their standing ranges again, from now on.
   void reopen(const Ranges& standing, Micros now);
   void rewind();
+  // The lead did not run for so long.
+  void forgive(Micros slept);
   // Orders name each session's share, where it has one.
   void tell_all();
   void settle_typical() { typical_.settle(); }

@@ -49,6 +49,8 @@ class SlotShares {
   void observe(Step step, const SlotSet& lacking, Micros now) { observe(step, lacking, {lacking, {}}, now); }
   // The job is taken back: what was given out and observed is forgotten.
   void rewind();
+  // The lead did not run for so long.
+  void forgive(Micros slept) { holders_.forgive(slept); }
   // Work begins (again) now: nobody is late for the time in which none was given out.
   void reopen(Micros now) { holders_.reopen(standing_.at(open()), now); }
   // Shares out what is left among the `sessions` that have nothing left: without Rules::redistributes only what those

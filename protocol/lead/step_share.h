@@ -25,6 +25,11 @@ class StepShare {
   void tell() { is_told_ = true; }
   void give(Micros now) { given_at_ = now; }
   void expect(Micros due, bool is_predicted);
+  // The lead did not run for so long.
+  void forgive(Micros slept) {
+    given_at_ += slept;
+    due_ += slept;
+  }
 
   // In the order in which it is to be computed; disjoint.
   [[nodiscard]] const std::vector<SlotRange>& ranges() const { return ranges_; }

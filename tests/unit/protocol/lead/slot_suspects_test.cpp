@@ -54,6 +54,26 @@ TEST_CASE("what was given up in one step changes nothing in the next") {
   CHECK(at.work(2) == Ranges{{2, 4}});
 }
 
+TEST_CASE("time in which the lead did not run makes nobody late, and tells of no session how late it begins") {
+  constexpr Micros kSlept = 20 * kNothingKnown;
+  SharesFixture at(8, {1, 2});
+  at.now += kSlept;
+  at.shares.forgive(kSlept);
+  at.hand_out();
+  CHECK(at.shares.held_up(1).empty());
+  SlotProgress progress;
+  progress.in_hand = 0;
+  progress.begun = 1;  // it is read when the lead runs again
+  progress.slot_time = kSlotTime;
+  at.shares.heard(1, progress, at.now);
+  CHECK(at.shares.session(1)->lag() == 0);
+  at.open_step(1);
+  at.now += 500;
+  progress.step = 1;
+  at.shares.heard(1, progress, at.now);
+  CHECK(at.shares.session(1)->lag() == 499);
+}
+
 TEST_CASE("a suspect that is heard of is counted on again, and keeps what is left of its share") {
   SharesFixture at(12, {1, 2, 3});
   at.beat(2, {{4, 8}});
