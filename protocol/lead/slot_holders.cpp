@@ -16,7 +16,11 @@ constexpr Micros kLateSlots = 3;  // of a session's slots, or of what was predic
 // ---- sessions
 
 SlotHolder& SlotHolders::holder(SessionId session) {
-  return holders_.try_emplace(session, rules_.step.slots).first->second;
+  const auto [known, is_new] = holders_.try_emplace(session, rules_.step.slots);
+  if (is_new) {
+    known->second.turn = ++turns_;
+  }
+  return known->second;
 }
 
 const SlotHolder* SlotHolders::find(SessionId session) const {
@@ -30,7 +34,7 @@ void SlotHolders::lose(SessionId session) {
     return;
   }
   auto& own = known->second;
-  if (own.seen.has_left_all(open_.step)) {
+  if (is_believed(own) && own.seen.has_left_all(open_.step)) {
     delivered_.insert(*own.seen.computed(open_.step));
     delivered_until_ = heard_ + rules_.floors.late_share;
   }
@@ -47,7 +51,7 @@ void SlotHolders::forget_lost() {
 }
 
 SlotHolders::Holders::iterator SlotHolders::forget_lost(Holders::iterator held) {
-  typical_.learn(held->second.seen.known_pace(), {});
+  paces_with(held->second).learn(held->second.seen.known_pace(), {});
   joined_.clear();
   return holders_.erase(held);
 }
@@ -61,8 +65,9 @@ HolderNews SlotHolders::heard(SessionId session, const SlotProgress& progress, M
   const auto from = open_.is_observed ? std::optional(std::max(open_.opened, own.share.given_at())) : std::nullopt;
   const auto known = own.seen.known_pace();
   const bool has_moved = own.seen.heard(progress, open_.step, from, now);
-  typical_.learn(known, own.seen.known_pace());
-  if (open_.is_observed && own.seen.has_passed(open_.step) && delivered_.count() < rules_.step.slots) {
+  paces_with(own).learn(known, own.seen.known_pace());
+  if (open_.is_observed && is_believed(own) && own.seen.has_passed(open_.step) &&
+      delivered_.count() < rules_.step.slots) {
     delivered_ = SlotSet::full(rules_.step.slots);
     delivered_until_ = now + rules_.floors.late_share;
   }
@@ -71,12 +76,40 @@ HolderNews SlotHolders::heard(SessionId session, const SlotProgress& progress, M
     expect(own, now);
     counts_.returned += own.suspicion.is_suspect() ? 0 : 1;
   }
-  if (const auto* computed = own.seen.computed(open_.step); computed != nullptr && !computed->empty()) {
-    own.suspicion.bring();
-  }
   const bool leaves = progress.leaving && !was_leaving;
   const bool has_ended = has_moved && own.seen.in_hand(open_.step) == kNoSlot;
   return {leaves, leaves || has_ended || (was_suspect && !own.suspicion.is_suspect())};
+}
+
+// ---- credit
+
+TypicalPace& SlotHolders::paces_with(const SlotHolder& holder) {
+  return holder.suspicion.has_credit() ? typical_ : typical_of_others_;
+}
+
+// Whether it has credit now, and had none.
+template <typename Change>
+bool SlotHolders::change_credit(SlotHolder& holder, Change&& change) {
+  const bool had_credit = holder.suspicion.has_credit();
+  const auto& known = holder.seen.known_pace();
+  paces_with(holder).learn(known, {});
+  change(holder.suspicion);
+  paces_with(holder).learn({}, known);
+  return !had_credit && holder.suspicion.has_credit();
+}
+
+bool SlotHolders::brought(const std::vector<SessionSlots>& slots) {
+  bool is_new = false;
+  for (const auto& entry : slots) {
+    const auto known = holders_.find(entry.session);
+    if (known == holders_.end() || known->second.brought == entry.slots) {
+      continue;
+    }
+    known->second.brought = entry.slots;
+    is_new = change_credit(known->second, [](Suspicion& own) { own.bring(); }) || is_new;
+  }
+  some_have_credit_ = some_have_credit_ || is_new;
+  return is_new;
 }
 
 void SlotHolders::rewind() {
@@ -97,7 +130,9 @@ void SlotHolders::rewind() {
 
 void SlotHolders::open_step(Step step, const SlotSet& missing, WantedSlots wanted, const Ranges& standing, Micros now) {
   if (open_.is_observed) {
-    std::ranges::for_each(holders_, [](Held& held) { held.second.suspicion.close_step(); });
+    for (auto& [session, own] : holders_) {
+      change_credit(own, [](Suspicion& suspicion) { suspicion.close_step(); });
+    }
   }
   forget_lost();
   open_.step = step;
@@ -107,7 +142,7 @@ void SlotHolders::open_step(Step step, const SlotSet& missing, WantedSlots wante
   open_.wanted = std::move(wanted);
   contested_ = SlotSet(rules_.step.slots);
   delivered_ = SlotSet(rules_.step.slots);
-  typical_.settle();
+  settle_typical();
   take_standing(standing, now);
 }
 
@@ -125,6 +160,7 @@ void SlotHolders::reopen(const Ranges& standing, Micros now) {
 }
 
 void SlotHolders::take_standing(const Ranges& standing, Micros now) {
+  tried_ = SlotSet(rules_.step.slots);
   for (const auto& [session, range] : standing) {
     holder(session);
   }
@@ -147,11 +183,13 @@ void SlotHolders::tell_all() {
 // What another has brought of what was given to two.
 void SlotHolders::forget_covered() {
   auto covered = contested_;
+  covered.insert(tried_);
   covered.erase(open_.missing);
   if (covered.empty()) {
     return;
   }
   contested_.erase(covered);
+  tried_.erase(covered);
   for (auto& held : holders_) {
     auto dropped = SlotSet(rules_.step.slots);
     for (const auto range : held.second.share.ranges()) {
@@ -177,11 +215,11 @@ void SlotHolders::give(Held& to, SlotRange range, Micros now) {
   changed_.insert(to.first);
 }
 
-void SlotHolders::give_trial(SessionId session, SlotRange range, Micros now) {
-  const auto own = holders_.find(session);
-  give(*own, range, now);
-  own->second.share.make_trial();
-  contest(range);
+void SlotHolders::give_trial(Held& to, SlotRange range, Micros now) {
+  give(to, range, now);
+  to.second.share.make_trial();
+  to.second.turn = ++turns_;
+  tried_.insert(range);
   ++counts_.trials;
 }
 
@@ -223,7 +261,7 @@ SlotSet SlotHolders::unclaimed(const Chosen& counted, Micros now) const {
     own.erase_begun(open_, unclaimed);
   }
   for (const auto& [session, own] : holders_) {
-    if (own.seen.is_leaving() && !own.suspicion.is_suspect()) {
+    if (own.seen.is_leaving() && !own.suspicion.is_suspect() && is_believed(own)) {
       own.erase_begun(open_, unclaimed);
     }
   }
@@ -246,13 +284,15 @@ void SlotHolders::place(const std::vector<SessionId>& sessions) {
 }
 
 void SlotHolders::look_at(const std::vector<SessionId>& sessions, const std::set<SessionId>& silent, Micros now) {
-  typical_.settle();
+  settle_typical();
   place(sessions);
+  some_have_credit_ = false;
   for (auto& [session, own] : holders_) {
     if (!own.takes_part()) {
       continue;
     }
     auto& suspicion = own.suspicion;
+    some_have_credit_ = some_have_credit_ || suspicion.has_credit();
     const bool was_suspect = suspicion.is_suspect();
     suspicion.hear_nothing(rules_.redistributes && silent.contains(session));
     // A job's first step begins with nothing known; what the first slots of others show holds for this share as well.
@@ -316,7 +356,28 @@ SlotHolders::Chosen SlotHolders::idle(const Chosen& counted, Micros now) const {
   return idle;
 }
 
+SlotHolders::Chosen SlotHolders::untried(const Chosen& counted) {
+  Chosen untried;
+  if (counted.empty() || !counted.front()->second.suspicion.has_credit()) {
+    return untried;
+  }
+  for (auto& held : holders_) {
+    const auto& own = held.second;
+    if (own.takes_part() && !own.suspicion.has_credit() && !own.suspicion.is_silent() && !own.seen.is_leaving() &&
+        own.share.empty() && !own.share.had_trial()) {
+      untried.push_back(&held);
+    }
+  }
+  std::ranges::sort(untried, {}, [](const Held* held) { return held->second.turn; });
+  return untried;
+}
+
 // ---- predictions
+
+void SlotHolders::settle_typical() {
+  typical_.settle();
+  typical_of_others_.settle();
+}
 
 void SlotHolders::expect(SlotHolder& holder, Micros now) const {
   holder.share.give(now);

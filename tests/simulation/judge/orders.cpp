@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "tests/simulation/judge/violation.h"
 #include "tests/simulation/words.h"
@@ -51,8 +52,75 @@ void OrdersJudge::check_content(const Assign& assign, Timeline durable) const {
   }
 }
 
+void OrdersJudge::heard(const LaneReport& report, Timeline durable) {
+  auto& heard = brought_.heard;
+  if (report.slots_by_session.empty() || report.timeline != durable || !report.serving) {
+    return;
+  }
+  if (heard.timeline != report.timeline) {
+    heard.timeline = report.timeline;
+    heard.lately.clear();
+    brought_.before_tick.clear();
+    brought_.acted_on.clear();
+  }
+  heard.open = report.open_step;
+  for (const auto& entry : report.slots_by_session) {
+    auto& known = heard.slots[entry.session];
+    if (entry.slots > known) {
+      heard.lately[entry.session] = report.open_step;
+    }
+    known = entry.slots;
+  }
+}
+
+void OrdersJudge::said_hello(SessionId session) {
+  for (auto* lately : {&brought_.heard.lately, &brought_.before_tick, &brought_.acted_on}) {
+    lately->erase(session);
+  }
+}
+
+void OrdersJudge::lead_ticks() { brought_.acted_on = std::exchange(brought_.before_tick, brought_.heard.lately); }
+
+// By what the lead knows for sure: what it has heard since the tick before the last one it may still have to act on.
+OrdersJudge::Division OrdersJudge::new_division(Generation generation) const {
+  Division division{generation, {}, {}, 0, 0};
+  const auto& heard = brought_.heard;
+  for (const auto& [session, slots] : heard.slots) {
+    division.known.insert(session);
+  }
+  for (const auto& [session, step] : brought_.acted_on) {
+    const auto newest = heard.lately.find(session);
+    if (step == heard.open && newest != heard.lately.end() && newest->second == step) {
+      division.lately.insert(session);
+    }
+  }
+  return division;
+}
+
+// Nobody waits for a session that has never brought anything, as long as somebody has just brought something.
+void OrdersJudge::check_division(SessionId session, const Assign& assign) {
+  auto& division = brought_.division;
+  if (assign.generation < division.generation || assign.rounds.standing.slots.empty()) {
+    return;
+  }
+  if (assign.generation > division.generation) {
+    division = new_division(assign.generation);
+  }
+  if (!division.known.contains(session)) {
+    division.with_untried = session;
+  } else if (division.lately.contains(session)) {
+    division.with_lately = session;
+  }
+  if (division.with_untried != 0 && division.with_lately != 0) {
+    throw Violation("session " + std::to_string(division.with_untried) +
+                    " has brought nothing yet, and has a standing range as session " +
+                    std::to_string(division.with_lately) + " has");
+  }
+}
+
 void OrdersJudge::assigned(SessionId session, const Assign& assign, Timeline durable) {
   check_content(assign, durable);
+  check_division(session, assign);
   auto& known = orders_[session];
   if (assign.order < known.order || (assign.generation != 0 && assign.generation < known.generation)) {
     throw Violation("orders to session " + std::to_string(session) + " go backwards");

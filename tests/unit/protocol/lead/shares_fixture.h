@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 #include <vector>
@@ -59,6 +60,23 @@ class SharesFixture {
     }
     shares.observe(open, missing, now);
   }
+  // The lanes report that a slot of each has become part of a step.
+  void bring(const Sessions& ids) {
+    std::vector<SessionSlots> all;
+    for (const auto session : ids) {
+      ++brought[session];
+    }
+    for (const auto& [session, slots] : brought) {
+      all.push_back({session, slots});
+    }
+    shares.brought(all);
+  }
+  // So often that they may miss as many steps as anybody.
+  void establish(const Sessions& ids) {
+    for (std::uint32_t i = 0; i < Suspicion::kMostCredit; ++i) {
+      bring(ids);
+    }
+  }
   void open_step(Step step) {
     open = step;
     opened = now;
@@ -83,6 +101,7 @@ class SharesFixture {
   SlotShares shares;
   Sessions sessions;
   std::set<SessionId> silent;
+  std::map<SessionId, std::uint64_t> brought;
   SlotSet missing;
   Step open = 0;
   Micros now = 10'000'000;
