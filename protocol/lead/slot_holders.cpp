@@ -328,6 +328,13 @@ SlotHolders::Chosen SlotHolders::counted() {
     }
     return !counted.empty();
   };
+  // That it is silent does not hold for long: it is heard of, or lost. Until then nothing of it goes to those who have
+  // brought nothing: they would have it whenever all others are silent for a moment.
+  const auto is_only_silent = [](const Held& held) {
+    const auto& suspicion = held.second.suspicion;
+    return suspicion.has_credit() && suspicion.is_silent() && !suspicion.is_late() && !suspicion.is_lost() &&
+           !held.second.seen.is_leaving();
+  };
   const auto is_trusted = [](const Held& held) {
     return !held.second.suspicion.is_suspect() && !held.second.seen.is_leaving();
   };
@@ -335,7 +342,8 @@ SlotHolders::Chosen SlotHolders::counted() {
     const auto& own = held.second;
     return !own.suspicion.is_silent() && !own.seen.is_leaving() && !own.is_awaited(open_, held.first);
   };
-  if (take([](const Held& held) { return held.second.keeps_share(); }) || take(is_trusted) || take(is_free)) {
+  if (take([](const Held& held) { return held.second.keeps_share(); }) || take(is_only_silent) || take(is_trusted) ||
+      take(is_free)) {
     return counted;
   }
   take([](const Held& /*held*/) { return true; });

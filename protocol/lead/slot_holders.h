@@ -71,8 +71,9 @@ class SlotHolders {
 
   // Slots are shared out to these: who of them is suspected now?
   void look_at(const std::vector<SessionId>& sessions, const std::set<SessionId>& silent, Micros now);
-  // Those of them that keep a share; where nobody does, those that are not suspected; where all are, those of whom
-  // nothing is awaited any more: otherwise what a hung session has would wait for it, because another was late once.
+  // Those of them that keep a share; where nobody does, those with credit that are silent and no more; then those that
+  // are not suspected; where all are, those of whom nothing is awaited any more: otherwise what a hung session has
+  // would wait for it, because another was late once.
   [[nodiscard]] Chosen counted();
   // Those of the chosen that have nothing left; first who would have brought one slot more first, its link and what it
   // still sends counted.

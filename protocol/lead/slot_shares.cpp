@@ -62,7 +62,8 @@ void SlotShares::brought(const std::vector<SessionSlots>& slots) {
   }
 }
 
-// Those that keep a share; where nobody does, those that are not suspected; where all are, those that have credit.
+// Those that keep a share; where nobody does, those that have credit all the same; where nobody has, those that are not
+// suspected; where all are, all.
 std::vector<SessionId> SlotShares::takers_of(const std::vector<SessionId>& sessions) const {
   std::vector<SessionId> takers;
   const auto take = [&](auto is_taker) {
@@ -71,11 +72,13 @@ std::vector<SessionId> SlotShares::takers_of(const std::vector<SessionId>& sessi
     return !takers.empty();
   };
   const auto keeps_share = [](const SlotHolder* known) { return known != nullptr && known->keeps_share(); };
+  const auto has_credit = [](const SlotHolder* known) {
+    return known != nullptr && known->suspicion.has_credit() && !known->seen.is_leaving();
+  };
   const auto is_trusted = [](const SlotHolder* known) {
     return known == nullptr || !(known->suspicion.is_suspect() || known->seen.is_leaving());
   };
-  const auto has_credit = [](const SlotHolder* known) { return known != nullptr && known->suspicion.has_credit(); };
-  return take(keeps_share) || take(is_trusted) || take(has_credit) ? takers : sessions;
+  return take(keeps_share) || take(has_credit) || take(is_trusted) ? takers : sessions;
 }
 
 StandingRanges::Ranges SlotShares::divided(const std::vector<SessionId>& sessions) const {

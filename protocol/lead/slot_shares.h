@@ -41,7 +41,7 @@ class SlotShares {
   explicit SlotShares(const Rules& rules) : holders_(rules) {}
 
   // Divides the slots among `sessions`, in order, for steps from `from` on: a new generation, unless all keep what they
-  // have. Those that are suspected or have no credit get none, unless that is so of all.
+  // have. Those that are suspected get none while others are not; those without credit none while others have some.
   void divide(const std::vector<SessionId>& sessions, Step from);
   void lose(SessionId session);
   // A heartbeat. Whether work may be handed out that could not be before.

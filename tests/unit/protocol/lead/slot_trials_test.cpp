@@ -113,6 +113,24 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("while all that have brought something are silent for a moment, nothing of theirs goes to others") {
+  TrialsFixture at({3});
+  at.beat(3, {});
+  at.silent = {1, 2};
+  at.hand_out();
+  CHECK(at.work(3) == Ranges{{7, 8}});  // its trial
+  CHECK(at.work(1) == Ranges{{0, 4}});
+  CHECK(at.work(2) == Ranges{{4, 8}});
+  at.shares.divide(at.sessions, 2);
+  CHECK(at.shares.standing(3, 9).slots.empty());
+  at.lose(1);
+  at.lose(2);
+  at.arrive({{7, 8}});
+  at.beat(3, {{7, 8}});
+  at.hand_out();
+  CHECK(set_of_slots(8, at.work(3)) == set_of_slots(8, {{0, 7}}));
+}
+
 TEST_CASE("what a session says that has brought nothing moves nobody") {
   TrialsFixture at({3});
   SlotProgress ahead;
