@@ -65,11 +65,12 @@ void OrdersJudge::heard(const LaneReport& report, Timeline durable) {
   }
   heard.open = report.open_step;
   for (const auto& entry : report.slots_by_session) {
-    auto& known = heard.slots[entry.session];
-    if (entry.slots > known) {
+    // What it brought before this lead knew it, the lead takes note of by a later report.
+    const auto [known, is_first] = heard.slots.try_emplace(entry.session, entry.slots);
+    if (!is_first && entry.slots > known->second) {
       heard.lately[entry.session] = report.open_step;
     }
-    known = entry.slots;
+    known->second = entry.slots;
   }
 }
 
