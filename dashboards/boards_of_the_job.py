@@ -171,6 +171,9 @@ def communication():
               about="Pulls and pushes that were sent again. Many: loss on the way, or a lane that is too slow to answer."),
         lines("Duplicates, by worker", EACH_SECOND, ("rate(ballast_worker_duplicates_total{@own}[@])", "{{instance}}"),
               about="Contributions whose work somebody else had covered before."),
+        lines("Slots given up", EACH_SECOND, ("rate(ballast_worker_slots_given_up_total{@own}[@])", "{{instance}}"),
+              about="Slots computed in vain: no lane called them, and the next one needed their buffers. If it goes on, "
+                    "lanes have too little memory (cluster.memory_mib), or fewer slots (training.slots) would do."),
         lines("Versions that are gone", EACH_SECOND, (each_second("ballast_shard_gone_total", "@lane", "instance"), "{{instance}}"),
               ("rate(ballast_worker_gone_total{@own}[@])", "{{instance}}"),
               about="Pulls of a version that was no longer held, by shard and by worker: whoever asks is two steps late."),

@@ -36,13 +36,14 @@ inline constexpr std::uint32_t kMaxOffers = 64;      // of a session that a lane
 inline constexpr std::uint32_t kMaxPlanned = 8192;   // updates in a plan
 inline constexpr std::uint32_t kMaxGrants = 256;     // that a session holds at a time
 inline constexpr std::uint32_t kMaxCoveredRanges = 4096;
-inline constexpr std::uint32_t kMaxMarks = 1024;      // with a contribution
-inline constexpr std::uint32_t kMaxShardLives = 256;  // of one timeline; with the next one a timeline begins
-inline constexpr std::uint32_t kMaxHeld = 1024;       // snapshots, the newest, that a shard says it holds
-inline constexpr std::uint32_t kMaxCopied = 64;       // sets of copies, the newest, that a shard tells of
-inline constexpr std::uint32_t kMaxReachedBy = 8;     // sessions that a report names for its newest version
-inline constexpr std::uint32_t kMaxBarred = 64;       // sessions of which nothing is taken any more
-inline constexpr std::uint32_t kMaxArithmetics = 16;  // of one job that are remembered
+inline constexpr std::uint32_t kMaxMarks = 1024;        // with a contribution
+inline constexpr std::uint32_t kMaxShardLives = 256;    // of one timeline; with the next one a timeline begins
+inline constexpr std::uint32_t kMaxHeld = 1024;         // snapshots, the newest, that a shard says it holds
+inline constexpr std::uint32_t kMaxCopied = 64;         // sets of copies, the newest, that a shard tells of
+inline constexpr std::uint32_t kMaxReachedBy = 8;       // sessions that a report names for its newest version
+inline constexpr std::uint32_t kMaxOutOfStanding = 32;  // sessions that a report names for what they owe
+inline constexpr std::uint32_t kMaxBarred = 64;         // sessions of which nothing is taken any more
+inline constexpr std::uint32_t kMaxArithmetics = 16;    // of one job that are remembered
 
 // Of a pull: whatever version is the newest when it is answered.
 inline constexpr Version kNewestVersion = ~Version{0};

@@ -22,6 +22,7 @@ void WorkerMetrics::update(const Worker& worker, std::uint64_t corrupt) {
   const auto& counters = worker.counters();
   raise(*series_.steps, counters.steps);
   raise(*series_.slots, counters.slots);
+  raise(*series_.slots_given_up, counters.given_up);
   raise(*series_.retries, worker.retries());
   raise(*series_.duplicates, counters.duplicates);
   raise(*series_.gone, counters.gone);

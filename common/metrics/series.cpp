@@ -251,6 +251,7 @@ WorkerSeries::WorkerSeries(Metrics* metrics) {
   phases = worker.phase_histograms("phase_seconds");
   steps = worker.counter("steps_total");
   slots = worker.counter("slots_total");
+  slots_given_up = worker.counter("slots_given_up_total");
   retries = worker.counter("retries_total");
   duplicates = worker.counter("duplicates_total");
   gone = worker.counter("gone_total");

@@ -149,7 +149,7 @@ struct WorkerSeries {
   explicit WorkerSeries(Metrics* metrics);
 
   PhaseHistograms phases;
-  CounterHandle steps, slots, retries, duplicates, gone, bytes_in, bytes_out, corrupt_examples;
+  CounterHandle steps, slots, slots_given_up, retries, duplicates, gone, bytes_in, bytes_out, corrupt_examples;
   GaugeHandle in_flight_bytes, lead_silence;
 };
 

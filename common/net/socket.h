@@ -96,8 +96,8 @@ struct SocketOptions {
   // peer itself keeps what it has to say. More than a worker's credit has in chunks of the largest size: it bounds
   // those who send small messages without end. Not for less: a connection whose messages nobody takes for 10 s is cut.
   int unread = 256;
-  bool tells_connections = false;  // of a Router: somebody takes its callers' changes
-  std::int64_t frame_bytes = 0;    // of one frame at most; 0: the limit of the socket's kind, above
+  bool tells_connections = false;       // of a Router: somebody takes its callers' changes
+  std::int64_t frame_bytes = 0;         // of one frame at most; 0: the limit of the socket's kind, above
   std::shared_ptr<Intake> intake = {};  // of a Router: is told what comes by which connection; null: nobody is
 };
 

@@ -271,7 +271,9 @@ struct Described<RoundReport> : Plain<RoundReport, schema::RoundReport> {
                                      BALLAST_FIELD(reached, kSteps),
                                      since(14, BALLAST_FIELD(reached_by, List{kMaxReachedBy, NotZero{}})),
                                      since(14, BALLAST_FIELD(wanted, SlotOrNone{})),
-                                     since(14, BALLAST_FIELD(offered_by, List{kMaxReachedBy, NotZero{}}))};
+                                     since(14, BALLAST_FIELD(offered_by, List{kMaxReachedBy, NotZero{}})),
+                                     since(14, BALLAST_FIELD(out_of_standing, List{kMaxOutOfStanding, NotZero{}})),
+                                     since(14, BALLAST_FIELD(unpaying, List{kMaxOutOfStanding, NotZero{}}))};
 };
 
 template <>

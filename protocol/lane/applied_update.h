@@ -56,6 +56,7 @@ struct OpenedStep {
 struct AppliedUpdate {
   lane::Apply apply;  // but for the timeline, which is the lane's to know
   ServedChunk served;
+  Node node;                            // of the step's tree: what is applied
   bool of_statistics = false;           // of the chunk that is no part of the model
   std::optional<Step> at_step;          // all updates of the steps before are applied, and no other
   std::vector<SessionId> contributors;  // of the statistics: once for each slot

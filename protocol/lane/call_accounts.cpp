@@ -34,7 +34,6 @@ void CallAccounts::give_ahead(Connection connection, std::uint64_t bytes) {
 void CallAccounts::ask_return(Connection connection, std::uint64_t number, Micros now) {
   auto& account = accounts_[connection];
   account.return_asked = number;
-  account.return_due = now + time_for(0);
   keep_returnable(connection, account);
   if (account.due == 0) {
     await(connection, account, now);
@@ -53,9 +52,12 @@ std::optional<OpenCall> CallAccounts::settle(Connection connection, std::uint64_
     return std::nullopt;
   }
   const auto settled = found->second;
+  const bool was_first = number == first_asked(account->second);
   account->second.calls.erase(found);
   called_ -= settled.bytes;
-  await(connection, account->second, now);
+  if (was_first) {
+    await(connection, account->second, now);
+  }
   forget_if_empty(account);
   return settled;
 }
@@ -72,7 +74,7 @@ bool CallAccounts::spend(Connection connection, std::uint64_t bytes) {
   return true;
 }
 
-bool CallAccounts::returned(Connection connection, std::uint64_t number, std::uint64_t bytes) {
+bool CallAccounts::returned(Connection connection, std::uint64_t number, std::uint64_t bytes, Micros now) {
   const auto account = accounts_.find(connection);
   if (account == accounts_.end() || account->second.ahead < bytes ||
       (number != 0 && number != account->second.return_asked)) {
@@ -81,9 +83,10 @@ bool CallAccounts::returned(Connection connection, std::uint64_t number, std::ui
   account->second.ahead -= bytes;
   ahead_ -= bytes;
   if (number != 0) {
+    const bool was_first = number == first_asked(account->second);
     account->second.return_asked = 0;
-    if (account->second.calls.empty()) {
-      set_due(connection, account->second, 0);
+    if (was_first) {
+      await(connection, account->second, now);
     }
   }
   keep_returnable(connection, account->second);
@@ -119,15 +122,21 @@ void CallAccounts::give_up(Connection connection) {
 
 // ---- time
 
+// The number of what was asked for first by name and is not settled; 0: nothing is open. Answers come in that order, so
+// whatever else comes, it is this one that is late.
+std::uint64_t CallAccounts::first_asked(const Account& account) {
+  const auto call = account.calls.empty() ? 0 : account.calls.begin()->first;
+  return call == 0 || account.return_asked == 0 ? call + account.return_asked : std::min(call, account.return_asked);
+}
+
 // From now on for what was asked for first of what is left.
 void CallAccounts::await(const Connection& connection, Account& account, Micros now) {
   if (account.is_given_up) {
     return;
   }
-  const auto of_call = account.calls.empty() ? 0 : now + time_for(account.calls.begin()->second.bytes);
-  const auto of_return = account.return_asked == 0 ? 0 : account.return_due;
-  const bool both = of_call != 0 && of_return != 0;
-  set_due(connection, account, both ? std::min(of_call, of_return) : of_call + of_return);
+  const auto first = first_asked(account);
+  const auto call = account.calls.find(first);
+  set_due(connection, account, first == 0 ? 0 : now + time_for(call == account.calls.end() ? 0 : call->second.bytes));
 }
 
 void CallAccounts::set_due(const Connection& connection, Account& account, Micros due) {

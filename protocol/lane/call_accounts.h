@@ -46,7 +46,7 @@ class CallAccounts {
   // Bytes given ahead are spent; false: it has not so many.
   bool spend(Connection connection, std::uint64_t bytes);
   // Bytes given ahead come back; false: it has not so many, or was not asked by this number (0: unasked).
-  bool returned(Connection connection, std::uint64_t number, std::uint64_t bytes);
+  bool returned(Connection connection, std::uint64_t number, std::uint64_t bytes, Micros now);
   // The calls that are settled by it, by number.
   std::map<std::uint64_t, OpenCall> ended(Connection connection);
   // It has been dropped, or another one has taken its place: nothing more is asked of it, and nothing is overdue.
@@ -77,18 +77,18 @@ class CallAccounts {
     std::map<std::uint64_t, OpenCall> calls;  // by number
     std::uint64_t ahead = 0;
     std::uint64_t return_asked = 0;  // by that number, and not answered; 0: no
-    Micros return_due = 0;           // whatever else is paid meanwhile: answers come in order
     Micros due = 0;                  // of what was asked for by name first; 0: nothing is, or it was told
     bool is_given_up = false;
 
     template <typename = void>
     [[nodiscard]] auto state() const {
-      return listed::all(listed::plain(calls, ahead), listed::names(return_asked), listed::ages(return_due, due),
+      return listed::all(listed::plain(calls, ahead), listed::names(return_asked), listed::ages(due),
                          listed::plain(is_given_up));
     }
   };
   using Accounts = std::map<Connection, Account>;
 
+  static std::uint64_t first_asked(const Account& account);
   void await(const Connection& connection, Account& account, Micros now);
   void set_due(const Connection& connection, Account& account, Micros due);
   void keep_returnable(const Connection& connection, const Account& account);

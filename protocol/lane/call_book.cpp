@@ -24,10 +24,22 @@ void CallBook::greet(SessionId session, ConnectionId connection, PayerId payer, 
   }
 }
 
-std::uint64_t CallBook::greet_with_credit(SessionId session) {
+std::optional<std::uint64_t> CallBook::greet_with_credit(SessionId session, const LaneApplier& applier) {
+  if (!credits_.contains(session) && !has_room(applier, 2 * limits_.largest)) {
+    return std::nullopt;
+  }
   forget(session);
   credits_.insert(session);
   return limits_.largest;
+}
+
+bool CallBook::has_room_for(const Work& work, std::uint64_t bytes, const LaneApplier& applier) const {
+  if (has_room(applier, bytes)) {
+    return true;
+  }
+  const auto wanted = applier.oldest_wanted();
+  return !spine_ && wanted && work.step == wanted->step && work.chunk == wanted->chunk &&
+         work.node.contains(wanted->slot);
 }
 
 void CallBook::heard(SessionId session, ConnectionId connection, PayerId payer) {
@@ -141,13 +153,31 @@ void CallBook::move_offers(PayerId payer, Index& from, Index& to) {
   }
 }
 
-void CallBook::fails(PayerId payer) {
-  if (!payers_.is_good(payer)) {
-    payers_.fails(payer);
-    return;
+void CallBook::fails(PayerId payer, bool taken_back) {
+  if (payers_.fails(payer, now_, taken_back)) {
+    move_offers(payer, good_, others_);
   }
-  payers_.fails(payer);
-  move_offers(payer, good_, others_);
+}
+
+// Of a key that many share, one alone may send nothing; and whoever sends nothing may come as another session.
+CallBook::OutOfStanding CallBook::out_of_standing(std::size_t most) const {
+  OutOfStanding out;
+  for (const auto payer : payers_.out()) {
+    const auto sessions = payers_sessions_.find(payer);
+    if (sessions == payers_sessions_.end()) {
+      continue;
+    }
+    for (const auto session : sessions->second) {
+      if (out.all.size() == most) {
+        return out;
+      }
+      out.all.push_back(session);
+      if (payers_.pays_nothing(payer) || sessions_.at(session).taken_back >= Payers::kMostTakenBack) {
+        out.unpaying.push_back(session);
+      }
+    }
+  }
+  return out;
 }
 
 // ---- what sessions bring
@@ -166,7 +196,9 @@ CallBook::Payment CallBook::pays(SessionId session, ConnectionId connection, con
     if (!accounts_.spend(over, bytes)) {
       return Payment::unasked;
     }
-    served(session);  // it may have more
+    if (const auto found = sessions_.find(session); found != sessions_.end()) {
+      want_ahead(session, found->second);  // it may have more
+    }
     return Payment::paid;
   }
   const auto call = accounts_.settle(over, push.call, now_);
@@ -176,6 +208,9 @@ CallBook::Payment CallBook::pays(SessionId session, ConnectionId connection, con
   settled(over, push.call, *call, true);
   if (call->work != work || call->bytes != bytes) {
     return Payment::unasked;
+  }
+  if (const auto found = sessions_.find(session); found != sessions_.end()) {
+    found->second.taken_back = 0;
   }
   if (payers_.pays(call->payer)) {
     move_offers(call->payer, others_, good_);
@@ -197,7 +232,14 @@ void CallBook::has_none(SessionId session, ConnectionId connection, std::uint64_
 }
 
 bool CallBook::returns(SessionId session, ConnectionId connection, std::uint64_t number, std::uint64_t bytes) {
-  return accounts_.returned({session, connection}, number, bytes);
+  if (!accounts_.returned({session, connection}, number, bytes, now_)) {
+    return false;
+  }
+  // Weights of the next step may have been sent before it gave back what it had for the last one.
+  if (const auto found = sessions_.find(session); found != sessions_.end() && found->second.owed_ahead) {
+    want_ahead(session, found->second);
+  }
+  return true;
 }
 
 // Its calls stay in use, but wait in nobody's way any more.
@@ -232,16 +274,22 @@ void CallBook::served(SessionId session) {
     return;
   }
   served_ += std::exchange(found->second.is_served, true) ? 0 : 1;
-  if (!std::exchange(found->second.wants_ahead, true)) {
-    wants_ahead_.push_back(session);
+  found->second.owed_ahead = true;
+  want_ahead(session, found->second);
+}
+
+void CallBook::want_ahead(SessionId id, Session& session) {
+  if (!std::exchange(session.wants_ahead, true)) {
+    wants_ahead_.push_back(id);
   }
 }
 
-Actions CallBook::applied(Timeline timeline, Step step, ChunkId chunk) {
+Actions CallBook::applied(Timeline timeline, const Work& applied) {
+  const auto& [step, chunk, node] = applied;
   Actions actions;
   for (auto* index : {&good_, &others_}) {
-    for (auto at = index->lower_bound({step, chunk, {}});
-         at != index->end() && at->first.step == step && at->first.chunk == chunk;) {
+    for (auto at = index->lower_bound({step, chunk, {node.begin, node.begin}});
+         at != index->end() && at->first.step == step && at->first.chunk == chunk && node.contains(at->first.node);) {
       const auto [work, sessions] = *at;
       ++at;
       for (const auto session : sessions) {
@@ -289,7 +337,8 @@ Actions CallBook::take_back(Micros read_up_at) {
     no_longer_called(connection);
     clear_offers(connection.first, found->second);
     found->second.is_dropped = true;
-    fails(found->second.payer);
+    ++found->second.taken_back;
+    fails(found->second.payer, true);
   }
   return actions;
 }
@@ -365,6 +414,9 @@ std::optional<CallBook::Candidate> CallBook::oldest_offer(const LaneApplier& app
       return Candidate{*offer.second.begin(), offer.first};
     }
     for (const auto session : offer.second) {
+      if (!payers_.may_be_called(sessions_.at(session).payer, now_)) {
+        continue;
+      }
       const auto failure = [&](SessionId id) { return payers_.last_failure(sessions_.at(id).payer); };
       if (!last_resort || failure(session) < failure(last_resort->session)) {
         last_resort = Candidate{session, offer.first};
@@ -378,7 +430,9 @@ std::optional<CallBook::Candidate> CallBook::oldest_offer(const LaneApplier& app
       std::size_t looked = 0;
       for (const auto& offer : *index) {
         if (applier.want(offer.first, plan) == Want::wanted) {
-          return look(offer, is_good) ? look(offer, is_good) : last_resort;
+          if (const auto found = look(offer, is_good); found || last_resort) {
+            return found ? found : last_resort;
+          }
         }
         if (++looked == kMostLookedAt) {
           break;
@@ -457,7 +511,9 @@ void CallBook::call_others(Timeline timeline, const LaneApplier& applier, const 
       if (want == Want::covered) {
         receipt(timeline, session, work, actions);
       }
-      const bool may_be_called = want == Want::wanted && !owing_.contains(sessions_.at(session).payer);
+      const auto payer = sessions_.at(session).payer;
+      const bool may_be_called =
+          want == Want::wanted && !owing_.contains(payer) && payers_.may_be_called(payer, now_);
       const auto bytes = applier.served(work.chunk)->bytes;
       if (may_be_called && !has_room(applier, bytes)) {
         awaits_room_ = true;
@@ -502,6 +558,7 @@ void CallBook::give_ahead(const LaneApplier& applier, Actions& actions) {
         return;  // in its turn, when there is room
       }
       accounts_.give_ahead({id, found->second.connection}, amount);
+      found->second.owed_ahead = false;
       actions.emplace_back(lane::SendToWorker{id, BytesAhead{amount}});
     }
     wants_ahead_.pop_front();

@@ -49,15 +49,16 @@ class CallBook {
     std::uint64_t reserve = 0;  // of it, for the spine
     std::uint64_t largest = 0;  // chunk
     Micros overdue = 0;         // what is called for longer, and longer by its size, is taken back
+    Micros pause = 0;           // for which nothing is called of who has failed the first time
     bool operator==(const Limits&) const = default;
   };
-  explicit CallBook(const Limits& limits) : limits_(limits), accounts_(limits.overdue) {}
+  explicit CallBook(const Limits& limits) : limits_(limits), accounts_(limits.overdue), payers_(limits.pause) {}
 
   // ---- sessions
   // It said hello, and takes calls; `is_new`: it was not known, and so knows of nothing that was asked of it before.
   void greet(SessionId session, ConnectionId connection, PayerId payer, bool is_new);
-  // It takes none, and may send within a credit: which one; 0: there is no room for it.
-  std::uint64_t greet_with_credit(SessionId session);
+  // It takes none, and may send within a credit: which one; nothing: there is no room for it.
+  std::optional<std::uint64_t> greet_with_credit(SessionId session, const LaneApplier& applier);
   // Whatever it says comes over this connection; the newest is the one that it is called over.
   void heard(SessionId session, ConnectionId connection, PayerId payer);
   void ended(SessionId session, ConnectionId connection);
@@ -70,6 +71,8 @@ class CallBook {
     paid,     // it was asked for
     unasked,  // it was not: nobody honest sends it
   };
+  // Of what comes within a credit: it may be held.
+  [[nodiscard]] bool has_room_for(const Work& work, std::uint64_t bytes, const LaneApplier& applier) const;
   Payment pays(SessionId session, ConnectionId connection, const Push& push, std::uint64_t bytes);
   // Takes the place of what was offered before; false: it comes late, over an older connection, or one that is dropped.
   bool offers(SessionId session, ConnectionId connection, const std::vector<Work>& works);
@@ -79,8 +82,8 @@ class CallBook {
   bool returns(SessionId session, ConnectionId connection, std::uint64_t number, std::uint64_t bytes);
   // It is sent weights that it may compute with.
   void served(SessionId session);
-  // The chunk's step is applied: whoever still offers it gets receipts.
-  lane::Actions applied(Timeline timeline, Step step, ChunkId chunk);
+  // Whoever still offers something of it gets receipts.
+  lane::Actions applied(Timeline timeline, const Work& applied);
   // Another timeline begins: nothing of the one before is called any more.
   void forget_offers();
 
@@ -92,6 +95,12 @@ class CallBook {
 
   // Sessions in good standing that offer a node with this slot, or are called for one; at most so many.
   [[nodiscard]] std::vector<SessionId> bringers(const OldestWanted& wanted, Slot slots, std::size_t most) const;
+  // Sessions that are out of good standing, at most so many, first those that failed last.
+  struct OutOfStanding {
+    std::vector<SessionId> all;
+    std::vector<SessionId> unpaying;  // of them: calls were taken back twice, and none was paid between
+  };
+  [[nodiscard]] OutOfStanding out_of_standing(std::size_t most) const;
   [[nodiscard]] std::uint64_t memory() const { return limits_.memory; }
   [[nodiscard]] std::uint64_t in_use(const LaneApplier& applier) const;
   [[nodiscard]] const CallCounters& counters() const { return counters_; }
@@ -111,14 +120,17 @@ class CallBook {
   struct Session {
     ConnectionId connection = 0;  // the newest; 0: none yet
     PayerId payer = 0;
-    bool is_dropped = false;   // that connection
-    bool is_served = false;    // it has been sent weights since it is known
-    bool wants_ahead = false;  // it is in wants_ahead_
-    std::set<Work> offers;     // not called
+    bool is_dropped = false;       // that connection
+    bool is_served = false;        // it has been sent weights since it is known
+    bool owed_ahead = false;       // it has been sent weights since it was given room ahead
+    bool wants_ahead = false;      // it is in wants_ahead_
+    std::uint32_t taken_back = 0;  // calls of it, since it paid one
+    std::set<Work> offers;         // not called
 
     template <typename = void>
     [[nodiscard]] auto state() const {
-      return listed::all(listed::names(connection, payer), listed::plain(is_dropped, is_served, wants_ahead, offers));
+      return listed::all(listed::names(connection, payer),
+                         listed::plain(is_dropped, is_served, owed_ahead, wants_ahead, taken_back, offers));
     }
   };
   // The call that may be made whatever else is in use.
@@ -139,7 +151,8 @@ class CallBook {
   void clear_offers(SessionId id, Session& session);
   void leave_payer(SessionId id, const Session& session);
   void move_offers(PayerId payer, Index& from, Index& to);
-  void fails(PayerId payer);
+  void fails(PayerId payer, bool taken_back = false);
+  void want_ahead(SessionId id, Session& session);
   void no_longer_called(const Connection& connection);
   void settled(const Connection& connection, std::uint64_t number, const OpenCall& call, bool is_answered);
   [[nodiscard]] std::uint64_t outside(const LaneApplier& applier) const;

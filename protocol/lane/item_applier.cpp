@@ -277,6 +277,7 @@ AppliedUpdate ItemApplier::apply(const ItemUpdate& update) {
   chunk.items.insert(update.item);
   items_.cover(update.item);
   applied.served = *served(update.chunk);
+  applied.node = {applied.apply.slot, applied.apply.slot + 1};
   applied.at_step = step_of(chunk);
   if (open_step() != open_before) {
     // Every chunk has all items below the floor, and so is at that version at least.

@@ -12,6 +12,7 @@
 #include "protocol/lane/applied_update.h"
 #include "protocol/lane/chunk_table.h"
 #include "protocol/lane/factor_plan.h"
+#include "protocol/lane/lane_budget.h"
 #include "protocol/lane/lane_config.h"
 #include "protocol/lane/lane_events.h"
 #include "protocol/lane/pending_items.h"
@@ -46,6 +47,9 @@ class ItemApplier {
   // ---- what is called: see RoundApplier
   [[nodiscard]] static bool is_of_items() { return true; }
   [[nodiscard]] Slot slots() const { return slots_; }
+  [[nodiscard]] static std::uint64_t reserve(const LaneConfig& config) {
+    return reserve_of(config.slots, config.chunks, false, true);
+  }
   [[nodiscard]] Want want(const Work& work, const FactorPlan& plan) const;
   [[nodiscard]] static bool joins(const Work& /*work*/) { return false; }
   [[nodiscard]] bool holds(const Work& work) const { return find_unapplied(work) != nullptr; }

@@ -4,7 +4,6 @@
 #include <iterator>
 #include <utility>
 
-#include "protocol/lane/lane_budget.h"
 #include "protocol/tree.h"
 
 namespace ballast {
@@ -21,13 +20,13 @@ std::string range_text(SlotRange range) {
   return "[" + std::to_string(range.begin) + ", " + std::to_string(range.end) + ")";
 }
 
-CallBook::Limits call_limits(const LaneConfig& config) {
+CallBook::Limits call_limits(const LaneConfig& config, const LaneApplier& applier) {
   std::uint64_t largest = 0;
   for (const auto& chunk : config.chunks) {
     largest = std::max(largest, chunk.bytes);
   }
-  const auto reserve = reserve_of(config.slots, config.chunks, config.needs_whole_gradient, config.items.has_value());
-  return {std::max(config.memory_bytes, reserve), reserve, largest, config.call_overdue};
+  const auto reserve = applier.reserve(config);
+  return {std::max(config.memory_bytes, reserve), reserve, largest, config.call_overdue, config.call_pause};
 }
 
 bool owns_statistics(const LaneConfig& config) {
@@ -41,7 +40,7 @@ Lane::Lane(LaneConfig config)
     : config_(std::move(config)),
       sessions_({config_.max_sessions, config_.session_memory, config_.reply_window_bytes, config_.all_replies_bytes}),
       applier_(config_),
-      calls_(call_limits(config_)),
+      calls_(call_limits(config_, applier_)),
       statistics_(owns_statistics(config_), applier_.parts_of_step()),
       snapshots_(config_.last_timeline, config_.held),
       lead_(config_.lead_silence, kLeadAway),
@@ -111,22 +110,26 @@ void Lane::on_hello(const FromWorker& event, const LaneHello& hello) {
                                                         hello.spec_digest + " and " + hello.layout_digest +
                                                         "; start the worker with the lead's address of its own job"});
   }
+  std::optional<std::uint64_t> credit = 0;
+  if (!hello.takes_calls && !(credit = calls_.greet_with_credit(session, applier_))) {
+    return refuse(session, {RefusalCode::too_many,
+                            "the lane has no memory for one more worker of protocol version 13; start the worker with "
+                            "programs of this version, or give servers more (cluster.memory_mib)"});
+  }
   const bool is_new = !sessions_.contains(session);
   const auto greeting = sessions_.hello(session, lead_.now());
   if (!greeting) {
+    calls_.forget(session);
     return refuse(
         session, {RefusalCode::too_many, "the lane has " + std::to_string(config_.max_sessions) + " sessions already"});
   }
   if (greeting.forgotten) {
     calls_.forget(*greeting.forgotten);
   }
-  std::uint64_t credit = 0;
   if (hello.takes_calls) {
     calls_.greet(session, event.connection, event.payer, is_new);
-  } else {
-    credit = calls_.greet_with_credit(session);
   }
-  emit(SendToWorker{session, LaneWelcome{era_.timeline, config_.incarnation, credit}});
+  emit(SendToWorker{session, LaneWelcome{era_.timeline, config_.incarnation, *credit}});
 }
 
 // ---- what is called
@@ -314,6 +317,13 @@ void Lane::on_push(const FromWorker& event, const Push& push) {
   }
   Offered offered;
   offered.refused = check_push(push, event.payload_bytes);
+  const Work work{push.step, push.chunk, push.node};
+  if (!offered.refused && !calls_.takes_calls(event.session) && applier_.want(work, plan_) == Want::wanted &&
+      !calls_.has_room_for(work, event.payload_bytes, applier_)) {
+    refuse(event.session, {RefusalCode::not_serving, place_of(push) + ": the lane has no memory for it yet"});
+    emit(Drop{event.payload});
+    return;
+  }
   if (!offered.refused) {
     offered = applier_.offer(event.session, push, event.payload, plan_);
   }
@@ -395,9 +405,7 @@ void Lane::follow(const AppliedUpdate& update) {
   for (const auto& each : update.answers) {
     answer(each, update.served);
   }
-  if (!config_.items) {
-    emit_all(calls_.applied(era_.timeline, update.apply.step, update.apply.chunk));
-  }
+  emit_all(calls_.applied(era_.timeline, {update.apply.step, update.apply.chunk, update.node}));
   if (update.at_step) {
     take_into_snapshot(*update.at_step, update.apply.chunk, update.of_statistics);
   }

@@ -66,6 +66,9 @@ class LaneApplier {
   [[nodiscard]] Slot slots() const {
     return visit([](const auto& kind) { return kind.slots(); });
   }
+  [[nodiscard]] std::uint64_t reserve(const LaneConfig& config) const {
+    return visit([&](const auto& kind) { return kind.reserve(config); });
+  }
   [[nodiscard]] Want want(const Work& work, const FactorPlan& plan) const {
     return visit([&](const auto& kind) { return kind.want(work, plan); });
   }

@@ -393,6 +393,11 @@ LaneReport Lane::state_report() const {
     report.rounds.wanted = wanted->slot;
     report.rounds.offered_by = calls_.bringers(*wanted, config_.slots, kMaxReachedBy);
   }
+  if (!applier_.is_of_items()) {
+    auto out = calls_.out_of_standing(kMaxOutOfStanding);
+    report.rounds.out_of_standing = std::move(out.all);
+    report.rounds.unpaying = std::move(out.unpaying);
+  }
   snapshots_.tell(report);
   report.copy = copy_;
   report.trouble = snapshots_.trouble().empty() ? trouble_ : snapshots_.trouble();

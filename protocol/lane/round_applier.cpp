@@ -140,6 +140,7 @@ std::optional<AppliedUpdate> RoundApplier::apply_if_decided(Chunk& chunk, const 
     return std::nullopt;
   }
   AppliedUpdate update;
+  update.node = {0, slots_};
   update.of_statistics = chunk.spec.statistics;
   if (chunk.spec.statistics) {
     update.contributors = std::exchange(brought_first_, std::vector<SessionId>(slots_));

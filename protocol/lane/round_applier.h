@@ -10,6 +10,7 @@
 #include "protocol/lane/applied_update.h"
 #include "protocol/lane/chunk_table.h"
 #include "protocol/lane/factor_plan.h"
+#include "protocol/lane/lane_budget.h"
 #include "protocol/lane/lane_config.h"
 #include "protocol/lane/lane_events.h"
 #include "protocol/lane/round.h"
@@ -43,6 +44,10 @@ class RoundApplier {
   // ---- what is called
   [[nodiscard]] static bool is_of_items() { return false; }
   [[nodiscard]] Slot slots() const { return slots_; }
+  // The least memory for contributions with which every step can end.
+  [[nodiscard]] static std::uint64_t reserve(const LaneConfig& config) {
+    return reserve_of(config.slots, config.chunks, config.needs_whole_gradient, false);
+  }
   [[nodiscard]] Want want(const Work& work, const FactorPlan& plan) const;
   // Whether it would be joined at once with what is held.
   [[nodiscard]] bool joins(const Work& work) const;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <vector>
 
 #include "protocol/ids.h"
@@ -15,10 +16,13 @@ namespace ballast {
 struct WantedSlots {
   SlotSet of_anybody;                              // some lanes lack them, and tell nothing of what they want
   std::map<Slot, std::vector<SessionId>> offered;  // by slot that some lane wants next: who offers it to all of these
+  // As some lane says: sessions that are out of good standing there, and those that send nothing of what is called.
+  std::set<SessionId> out_of_standing = {};
+  std::set<SessionId> unpaying = {};
 
   template <typename = void>
   [[nodiscard]] auto state() const {
-    return listed::all(listed::parts(of_anybody), listed::plain(offered));
+    return listed::all(listed::parts(of_anybody), listed::plain(offered, out_of_standing, unpaying));
   }
 };
 
@@ -26,14 +30,16 @@ struct OpenStep {
   explicit OpenStep(Slot slots) : missing(slots), wanted{SlotSet(slots), {}} {}
 
   Step step = 0;
-  bool is_observed = false;  // else nothing is known of it
-  Micros opened = 0;         // when the lead heard of it, or gave out work again
-  SlotSet missing;           // slots that some lane lacks
+  bool is_observed = false;    // else nothing is known of it
+  bool lacks_buffers = false;  // some session has given up what it had computed of it
+  Micros opened = 0;           // when the lead heard of it, or gave out work again
+  SlotSet missing;             // slots that some lane lacks
   WantedSlots wanted;
 
   template <typename = void>
   [[nodiscard]] auto state() const {
-    return listed::all(listed::plain(step, is_observed), listed::ages(opened), listed::parts(missing, wanted));
+    return listed::all(listed::plain(step, is_observed, lacks_buffers), listed::ages(opened),
+                       listed::parts(missing, wanted));
   }
 };
 

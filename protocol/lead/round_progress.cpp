@@ -7,10 +7,14 @@
 namespace ballast {
 
 void RoundProgress::take(LaneId id, const LaneReport& report) {
-  Lane lane{report.open_step, SlotSet::from_words(slots_, report.rounds.missing), report.rounds.wanted,
-            report.rounds.offered_by};
+  Lane lane{report.open_step,
+            SlotSet::from_words(slots_, report.rounds.missing),
+            report.rounds.wanted,
+            report.rounds.offered_by,
+            report.rounds.out_of_standing,
+            report.rounds.unpaying};
   const Step before = open_step();
-  const auto [known, is_first] = lanes_.try_emplace(id, Lane{steps_, SlotSet(slots_), kNoSlot, {}});
+  const auto [known, is_first] = lanes_.try_emplace(id, Lane{steps_, SlotSet(slots_)});
   const auto left = at_.find(known->second.open);
   if (left != at_.end() && --left->second == 0) {
     at_.erase(left);
@@ -52,7 +56,7 @@ void RoundProgress::move(const Lane& from, const Lane& to, Step open) {
 void RoundProgress::recount() {
   lacking_.assign(slots_, 0);
   missing_ = SlotSet(slots_);
-  const Lane nothing{steps_, SlotSet(slots_), kNoSlot, {}};
+  const Lane nothing{steps_, SlotSet(slots_)};
   for (const auto& [id, lane] : lanes_) {
     move(nothing, lane, open_step());
   }
@@ -61,6 +65,8 @@ void RoundProgress::recount() {
 WantedSlots RoundProgress::wanted() const {
   WantedSlots wanted{SlotSet(slots_), {}};
   for (const auto& [id, lane] : lanes_) {
+    wanted.out_of_standing.insert(lane.out_of_standing.begin(), lane.out_of_standing.end());
+    wanted.unpaying.insert(lane.unpaying.begin(), lane.unpaying.end());
     if (lane.open != open_step()) {
       continue;
     }

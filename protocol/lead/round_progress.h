@@ -44,10 +44,13 @@ class RoundProgress {
     SlotSet missing;
     Slot wanted = kNoSlot;
     std::vector<SessionId> offered_by = {};
+    std::vector<SessionId> out_of_standing = {};
+    std::vector<SessionId> unpaying = {};
 
     template <typename = void>
     [[nodiscard]] auto state() const {
-      return listed::all(listed::plain(open), listed::parts(missing), listed::plain(wanted, offered_by));
+      return listed::all(listed::plain(open), listed::parts(missing),
+                         listed::plain(wanted, offered_by, out_of_standing, unpaying));
     }
   };
 

@@ -66,8 +66,9 @@ HolderNews SlotHolders::heard(SessionId session, const SlotProgress& progress, M
   const auto known = own.seen.known_pace();
   const bool has_moved = own.seen.heard(progress, open_.step, from, now);
   paces_with(own).learn(known, own.seen.known_pace());
-  if (open_.is_observed && is_believed(own) && own.seen.has_passed(open_.step) &&
-      delivered_.count() < rules_.step.slots) {
+  const bool tells = open_.is_observed && is_believed(own);
+  open_.lacks_buffers = open_.lacks_buffers || (tells && own.seen.has_given_up(open_.step));
+  if (tells && own.seen.has_passed(open_.step) && delivered_.count() < rules_.step.slots) {
     delivered_ = SlotSet::full(rules_.step.slots);
     delivered_until_ = now + rules_.floors.late_share;
   }
@@ -91,11 +92,14 @@ TypicalPace& SlotHolders::paces_with(const SlotHolder& holder) {
 template <typename Change>
 bool SlotHolders::change_credit(SlotHolder& holder, Change&& change) {
   const bool had_credit = holder.suspicion.has_credit();
-  const auto& known = holder.seen.known_pace();
-  paces_with(holder).learn(known, {});
   change(holder.suspicion);
-  paces_with(holder).learn({}, known);
-  return !had_credit && holder.suspicion.has_credit();
+  const bool has_credit = holder.suspicion.has_credit();
+  if (had_credit != has_credit) {
+    const auto& known = holder.seen.known_pace();
+    (had_credit ? typical_ : typical_of_others_).learn(known, {});
+    paces_with(holder).learn({}, known);
+  }
+  return !had_credit && has_credit;
 }
 
 bool SlotHolders::brought(const std::vector<SessionSlots>& slots) {
@@ -140,6 +144,7 @@ void SlotHolders::open_step(Step step, const SlotSet& missing, WantedSlots wante
   open_.opened = now;
   open_.missing = missing;
   open_.wanted = std::move(wanted);
+  open_.lacks_buffers = false;
   contested_ = SlotSet(rules_.step.slots);
   delivered_ = SlotSet(rules_.step.slots);
   settle_typical();
@@ -292,9 +297,11 @@ void SlotHolders::look_at(const std::vector<SessionId>& sessions, const std::set
       continue;
     }
     auto& suspicion = own.suspicion;
-    some_have_credit_ = some_have_credit_ || suspicion.has_credit();
     const bool was_suspect = suspicion.is_suspect();
     suspicion.hear_nothing(rules_.redistributes && silent.contains(session));
+    const bool is_unpaying = rules_.redistributes && open_.wanted.unpaying.contains(session);
+    change_credit(own, [&](Suspicion& its) { its.send_nothing(is_unpaying); });
+    some_have_credit_ = some_have_credit_ || suspicion.has_credit();
     // A job's first step begins with nothing known; what the first slots of others show holds for this share as well.
     if (!own.share.is_predicted() && rules_.redistributes && typical().slot > 0) {
       predict(own, now);
@@ -378,6 +385,18 @@ SlotHolders::Chosen SlotHolders::untried(const Chosen& counted) {
   }
   std::ranges::sort(untried, {}, [](const Held* held) { return held->second.turn; });
   return untried;
+}
+
+// Whoever is waited for comes to have nothing left, or is late and no longer counted on. Of a trial nobody knows.
+SlotHolders::Chosen SlotHolders::takers(const Chosen& idle, const Chosen& counted) const {
+  const auto is_good = [&](const Held* held) { return !open_.wanted.out_of_standing.contains(held->first); };
+  Chosen good;
+  std::ranges::copy_if(idle, std::back_inserter(good), is_good);
+  const bool some_good_will = std::ranges::any_of(counted, [&](const Held* held) {
+    const auto& own = held->second;
+    return is_good(held) && !own.suspicion.is_suspect() && own.is_awaited(open_, held->first);
+  });
+  return good.empty() && !some_good_will ? idle : good;
 }
 
 // ---- predictions

@@ -81,6 +81,9 @@ class SlotHolders {
   // Those that have no credit, nothing to do and had no trial of the step; first who has waited for one the longest.
   // Nobody where the chosen, who are counted on, have no credit either: they have shares.
   [[nodiscard]] Chosen untried(const Chosen& counted);
+  // Who of the chosen takes work from others: those whom all lanes hold in good standing, as long as one of those that
+  // are counted on has nothing left, or is waited for; else all.
+  [[nodiscard]] Chosen takers(const Chosen& idle, const Chosen& counted) const;
 
   void give(Held& to, SlotRange range, Micros now);
   // As a trial: nobody waits for it.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <compare>
 #include <cstddef>
+#include <optional>
 #include <queue>
 
 #include "protocol/tree.h"
@@ -27,11 +28,30 @@ SlotRange last_of(SlotRange run, Slot most, Slot slots) {
   return best;
 }
 
-// The last ones: who was to bring them may come back, and begins with the first.
-SlotRange take_last(SlotHolders& holders, Held& taker, const SlotSet& unclaimed, std::size_t among, Micros now) {
+// The slot that some lane wants next and that nobody is to bring, where what is computed beyond it is given up again:
+// else those that are left could be computed in turns for ever, and never that one.
+std::optional<SlotRange> wanted_of(const OpenStep& open, const SlotSet& unclaimed) {
+  if (open.lacks_buffers) {
+    for (const auto& [slot, sessions] : open.wanted.offered) {
+      if (unclaimed.contains(slot)) {
+        return SlotRange{slot, slot + 1};
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+// Else the last ones: who was to bring them may come back, and begins with the first.
+SlotRange choose_unclaimed(const SlotHolders& holders, const SlotSet& unclaimed, std::size_t among) {
+  if (const auto wanted = wanted_of(holders.open(), unclaimed)) {
+    return *wanted;
+  }
   const auto run = unclaimed.last_run();
   const auto fair = static_cast<Slot>((unclaimed.count() + among - 1) / among);
-  const auto best = last_of(run, std::min(fair, run.size()), holders.rules().step.slots);
+  return last_of(run, std::min(fair, run.size()), holders.rules().step.slots);
+}
+
+SlotRange take(SlotHolders& holders, Held& taker, SlotRange best, Micros now) {
   holders.withdraw_from_others(taker, best);
   holders.give(taker, best, now);
   holders.contest(best);
@@ -106,7 +126,7 @@ void leave_out_first(Chosen& takers, std::size_t count) {
 void take_unclaimed(SlotHolders& holders, Chosen& takers, SlotSet unclaimed, const Chosen& counted, Micros now) {
   std::size_t done = 0;
   for (; done < takers.size() && !unclaimed.empty(); ++done) {
-    unclaimed.erase(take_last(holders, *takers[done], unclaimed, counted.size(), now));
+    unclaimed.erase(take(holders, *takers[done], choose_unclaimed(holders, unclaimed, counted.size()), now));
   }
   leave_out_first(takers, done);
 }

@@ -29,6 +29,8 @@ bool SlotSession::heard(const SlotProgress& progress, Step open, std::optional<M
   const bool has_moved =
       has_progress && (!has_progress_ || progress.step != progress_.step || progress.in_hand != progress_.in_hand ||
                        progress.computed != progress_.computed);
+  gave_up_ = gave_up_ && progress.step == progress_.step;
+  const bool goes_on = has_progress_ && progress.step == progress_.step;
   progress_ = progress;
   for (auto* span : {&progress_.slot_time, &progress_.in_hand_for, &progress_.begun}) {
     *span = std::min(*span, kLongestSpan);
@@ -40,10 +42,12 @@ bool SlotSession::heard(const SlotProgress& progress, Step open, std::optional<M
   in_hand_since_ = before(now, progress_.in_hand_for);
   uplink_free_ = now + transfer(progress.without_receipt, progress.up);
   if (has_moved) {
-    computed_ = SlotSet(slots_);
+    auto gone = std::exchange(computed_, SlotSet(slots_));
     for (const auto range : progress.computed) {
       computed_.insert(range);
     }
+    gone.erase(computed_);
+    gave_up_ = gave_up_ || (goes_on && !gone.empty());
   }
   if (has_progress_ && opened && progress.step == open && lag_of_ <= open) {
     const auto begun = before(now, progress.begun);
@@ -57,6 +61,7 @@ bool SlotSession::heard(const SlotProgress& progress, Step open, std::optional<M
 void SlotSession::rewind() {
   has_progress_ = false;
   computed_ = SlotSet(slots_);
+  gave_up_ = false;
   lag_of_ = 0;
 }
 

@@ -43,6 +43,8 @@ class SlotSession {
   [[nodiscard]] std::span<const SlotRange> computed_ranges(Step step) const {
     return has_progress_ && progress_.step == step ? progress_.computed : std::span<const SlotRange>();
   }
+  // It has none any more of something that it had computed of the step: it has given that up, for want of buffers.
+  [[nodiscard]] bool has_given_up(Step step) const { return gave_up_ && progress_.step == step; }
   // The slot of the step that it computes, or none, and since when.
   [[nodiscard]] Slot in_hand(Step step) const {
     return has_progress_ && progress_.step == step ? progress_.in_hand : kNoSlot;
@@ -68,7 +70,7 @@ class SlotSession {
   template <typename = void>
   [[nodiscard]] auto state() const {
     return listed::all(listed::plain(slots_, has_progress_, progress_), listed::parts(computed_, lag_),
-                       listed::plain(known_, lag_of_), listed::ages(heard_at_, in_hand_since_, uplink_free_));
+                       listed::plain(gave_up_, known_, lag_of_), listed::ages(heard_at_, in_hand_since_, uplink_free_));
   }
 
  private:
@@ -77,6 +79,7 @@ class SlotSession {
   SlotProgress progress_;      // the newest
   SlotSet computed_;           // as it says
   RecentMedian<15> lag_;
+  bool gave_up_ = false;  // some of what it had computed, in this step
   KnownPace known_;
   Step lag_of_ = 0;  // the step after the newest of which the lag is known
   Micros heard_at_ = 0;

@@ -158,14 +158,14 @@ void SlotShares::hand_out(const std::vector<SessionId>& sessions, const std::set
   }
   holders_.look_at(sessions, silent, now);
   const auto counted = holders_.counted();
-  auto takers = holders_.idle(counted, now);
-  if (!takers.empty()) {
+  const auto idle = holders_.idle(counted, now);
+  if (!idle.empty()) {
     decide_next(sessions, limit);
   }
   if (holders_.not_delivered(now).empty()) {
     return;
   }
-  if (!takers.empty()) {
+  if (auto takers = holders_.takers(idle, counted); !takers.empty()) {
     occupy(std::move(takers), counted, now);
   }
   try_out(holders_, holders_.untried(counted), counted, now);

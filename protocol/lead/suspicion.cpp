@@ -5,6 +5,11 @@
 
 namespace ballast {
 
+void Suspicion::send_nothing(bool is_unpaying) {
+  is_unpaying_ = is_unpaying;
+  credit_ = is_unpaying ? 0 : credit_;
+}
+
 void Suspicion::find_late() {
   is_late_ = true;
   was_late_ = true;
@@ -48,6 +53,9 @@ std::string Suspicion::why(const SlotProgress& progress, Step open) const {
   }
   if (is_silent_) {
     return "it is silent";
+  }
+  if (is_unpaying_) {
+    return "it sends nothing of what lanes call: that was taken back twice";
   }
   if (is_late_ && progress.in_hand != kNoSlot) {
     return "slot " + std::to_string(progress.in_hand) + " of step " + std::to_string(progress.step) + " takes " +

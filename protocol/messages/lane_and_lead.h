@@ -90,6 +90,10 @@ struct RoundReport {
   // told. And who in good standing offers it, or was called for it and is not late; some of them, if they are many.
   Slot wanted = kNoSlot;
   std::vector<SessionId> offered_by = {};
+  // Sessions that are out of good standing here: they have let calls go unpaid, and owe payments. And those of them
+  // whose calls were taken back twice without a payment between. Those that failed last, if they are many.
+  std::vector<SessionId> out_of_standing = {};
+  std::vector<SessionId> unpaying = {};
   bool operator==(const RoundReport&) const = default;
 };
 

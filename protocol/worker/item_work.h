@@ -60,6 +60,8 @@ class ItemWork {
   [[nodiscard]] std::vector<LeadNumber> dropped_grants() const;
   // Whether contributions say what they rest on.
   [[nodiscard]] bool has_marks() const { return journaled_; }
+  // An item is given up only when it has expired: drop().
+  static void give_up(Step /*step*/, SlotRange /*slots*/) {}
   // Grants tell what is computed.
   [[nodiscard]] static bool shares_slots() { return false; }
   [[nodiscard]] static SlotSet begun_of(Step /*step*/) { return {}; }

@@ -1,6 +1,8 @@
 #include "protocol/worker/lane_links.h"
 
 #include <algorithm>
+#include <iterator>
+#include <map>
 
 namespace ballast {
 
@@ -12,6 +14,10 @@ std::vector<std::uint32_t> LaneLinks::greets(Micros now, Micros every) {
     }
   }
   return due;
+}
+
+bool LaneLinks::are_welcome() const {
+  return std::ranges::all_of(lanes_, [](const LaneLink& lane) { return lane.is_welcome(); });
 }
 
 bool LaneLinks::has(Step step, Slot slot) const {
@@ -34,6 +40,29 @@ std::vector<Contribution> LaneLinks::drop(Step step, Slot slot) {
     contributions.insert(contributions.end(), dropped.begin(), dropped.end());
   }
   return contributions;
+}
+
+std::vector<Contribution> LaneLinks::withdraw(Step step, Node node) {
+  std::vector<Contribution> contributions;
+  for (auto& lane : lanes_) {
+    const auto withdrawn = lane.outbox.withdraw(step, node);
+    contributions.insert(contributions.end(), withdrawn.begin(), withdrawn.end());
+  }
+  return contributions;
+}
+
+std::vector<KeptNode> LaneLinks::kept(Step step) const {
+  std::map<Node, KeptNode> nodes;
+  for (const auto& lane : lanes_) {
+    for (const auto& kept : lane.outbox.kept(step)) {
+      auto& node = nodes.try_emplace(kept.node, kept).first->second;
+      node.is_sent = node.is_sent || kept.is_sent;
+      node.since = std::max(node.since, kept.since);
+    }
+  }
+  std::vector<KeptNode> kept;
+  std::ranges::transform(nodes, std::back_inserter(kept), [](const auto& each) { return each.second; });
+  return kept;
 }
 
 const LaneAddress* LaneLinks::waiting(const std::vector<LaneAddress>& addresses, Micros now, Micros silence) const {

@@ -25,12 +25,18 @@ class LaneLinks {
 
   // The lanes that are due to be greeted; then they count as greeted.
   std::vector<std::uint32_t> greets(Micros now, Micros every);
+  // To all of them.
+  [[nodiscard]] bool are_welcome() const;
   // Whether a contribution of the slot to the step has no receipt yet.
   [[nodiscard]] bool has(Step step, Slot slot) const;
   // The payloads of what was computed in older timelines.
   std::vector<PayloadId> drop_older_timelines(Timeline timeline);
   // The contributions of the slot to the step, which are forgotten.
   std::vector<Contribution> drop(Step step, Slot slot);
+  // Those within the node, likewise.
+  std::vector<Contribution> withdraw(Step step, Node node);
+  // Nodes of the step of which some lane is still to have a contribution, each once, ascending.
+  [[nodiscard]] std::vector<KeptNode> kept(Step step) const;
 
   // The first of `addresses`, those of the lanes, that lets wait: it answers no hello for so long, or refuses this
   // worker for now; null: none does.

@@ -10,7 +10,7 @@ constexpr std::uint32_t kMostPatience = 8;
 
 }  // namespace
 
-std::vector<PayloadId> Outbox::add(const Contribution& contribution) {
+std::vector<PayloadId> Outbox::add(const Contribution& contribution, Micros now) {
   std::vector<PayloadId> free;
   const Key key{contribution.step, contribution.chunk, contribution.node};
   if (const auto known = entries_.find(key); known != entries_.end()) {
@@ -19,7 +19,9 @@ std::vector<PayloadId> Outbox::add(const Contribution& contribution) {
   entries_.emplace(key, Entry{contribution});
   waiting_.insert(key);
   bytes_ += contribution.bytes;
-  ++by_node_[{contribution.step, contribution.node}];
+  auto& parts = by_node_[{contribution.step, contribution.node}];
+  ++parts.kept;
+  parts.since = now;
   return free;
 }
 
@@ -66,7 +68,7 @@ std::optional<Contribution> Outbox::call(const Work& work, Micros now) {
 // Most of what was offered is still to be called where the lane has little room; then one word more for each further
 // chunk would be as many as there are chunks.
 std::optional<std::vector<Work>> Outbox::offers(bool again) {
-  if (credit_ > 0 || (waiting_.empty() && told_.empty())) {
+  if (credit_ > 0 || (waiting_.empty() && told_.empty() && !tells_anew_)) {
     return std::nullopt;
   }
   std::vector<Work> lowest;
@@ -78,9 +80,10 @@ std::optional<std::vector<Work>> Outbox::offers(bool again) {
   }
   const bool is_news = lowest != told_;
   const bool is_urgent = !lowest.empty() && (told_.size() < kMaxOffers / 2 || lowest.front() < told_.front());
-  if (!(is_news && is_urgent) && !(again && !lowest.empty())) {
+  if (!(is_news && is_urgent) && !(again && !lowest.empty()) && !tells_anew_) {
     return std::nullopt;
   }
+  tells_anew_ = false;
   told_ = lowest;
   return lowest;
 }
@@ -92,6 +95,7 @@ void Outbox::not_yet(Timeline timeline, const Work& work) {
   }
   on_their_way_.erase(on_its_way(*entry));
   in_flight_ -= entry->second.contribution.bytes;
+  --by_node_.at({work.step, work.node}).sent;
   entry->second.tries = 0;
   entry->second.by_name = true;
   waiting_.insert(work);
@@ -131,6 +135,7 @@ Contribution Outbox::send(const Key& key, Micros now) {
     waiting_.erase(key);
     std::erase(told_, key);
     in_flight_ += entry->second.contribution.bytes;
+    ++by_node_.at({key.step, key.node}).sent;
   } else {
     on_their_way_.erase(on_its_way(*entry));
   }
@@ -150,7 +155,8 @@ Outbox::Entries::iterator Outbox::release(Entries::iterator entry, std::vector<P
     std::erase(told_, key);
   }
   const auto parts = by_node_.find({own.contribution.step, own.contribution.node});
-  if (--parts->second == 0) {
+  parts->second.sent -= own.tries > 0 ? 1 : 0;
+  if (--parts->second.kept == 0) {
     by_node_.erase(parts);
   }
   bytes_ -= own.contribution.bytes;
@@ -194,17 +200,37 @@ std::vector<PayloadId> Outbox::drop_older_timelines(Timeline timeline) {
 
 std::vector<Contribution> Outbox::drop(Step step, Slot slot) {
   std::vector<Contribution> dropped;
-  std::vector<PayloadId> free;
   for (auto entry = entries_.lower_bound({step, 0, Node{}});
        entry != entries_.end() && entry->second.contribution.step == step;) {
-    if (!entry->second.contribution.node.contains(slot)) {
-      ++entry;
-      continue;
-    }
-    dropped.push_back(entry->second.contribution);
-    entry = release(entry, free);
+    entry = entry->second.contribution.node.contains(slot) ? take_out(entry, dropped) : std::next(entry);
   }
   return dropped;
+}
+
+std::vector<Contribution> Outbox::withdraw(Step step, Node node) {
+  std::vector<Contribution> dropped;
+  for (auto entry = entries_.lower_bound({step, 0, Node{}});
+       entry != entries_.end() && entry->second.contribution.step == step;) {
+    const auto& own = entry->second.contribution.node;
+    entry = node.begin <= own.begin && own.end <= node.end ? take_out(entry, dropped) : std::next(entry);
+  }
+  return dropped;
+}
+
+// Whoever is called for what it has offered, and has not, is out of good standing.
+Outbox::Entries::iterator Outbox::take_out(Entries::iterator entry, std::vector<Contribution>& dropped) {
+  tells_anew_ = tells_anew_ || std::ranges::find(told_, entry->first) != told_.end();
+  dropped.push_back(entry->second.contribution);
+  std::vector<PayloadId> free;
+  return release(entry, free);
+}
+
+std::vector<KeptNode> Outbox::kept(Step step) const {
+  std::vector<KeptNode> kept;
+  for (auto part = by_node_.lower_bound({step, Node{}}); part != by_node_.end() && part->first.first == step; ++part) {
+    kept.push_back({part->first.second, part->second.sent > 0, part->second.since});
+  }
+  return kept;
 }
 
 void Outbox::forget_sent() {
@@ -212,10 +238,14 @@ void Outbox::forget_sent() {
     entry.tries = 0;
     waiting_.insert(key);
   }
+  for (auto& [node, parts] : by_node_) {
+    parts.sent = 0;
+  }
   on_their_way_.clear();
   in_flight_ = 0;
   ahead_ = 0;
   told_.clear();
+  tells_anew_ = false;
 }
 
 bool Outbox::has(Step step, Slot slot) const {

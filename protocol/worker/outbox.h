@@ -38,6 +38,14 @@ struct Contribution {
   }
 };
 
+// A node of a step of which contributions are kept.
+struct KeptNode {
+  Node node;
+  bool is_sent = false;  // some have been, and have no receipt
+  Micros since = 0;      // all of them have waited, at least
+  bool operator==(const KeptNode&) const = default;
+};
+
 // What waits, waits here and not in the transport, whose queue cannot be reordered. It is offered, the lowest first,
 // and sent once when it is called, or within bytes given ahead; again only if the connection has ended, or the lane
 // says that it cannot take it yet.
@@ -47,14 +55,14 @@ struct Contribution {
 // again.
 //
 // A call costs by what it sends or releases, and by the logarithm of what is kept; `before` also by the steps that are
-// kept, `has` by the nodes of its step, `drop` by the contributions to it, `drop_older_timelines` and `forget_sent` by
-// all.
+// kept, `has` and `kept` by the nodes of its step, `drop` and `withdraw` by the contributions to it,
+// `drop_older_timelines` and `forget_sent` by all.
 class Outbox {
  public:
   explicit Outbox(LearntDeadline::Bounds retry) : receipt_time_(retry) {}
 
   // Takes the place of an earlier contribution of the same work, whose payload is free then: any of them will do.
-  std::vector<PayloadId> add(const Contribution& contribution);
+  std::vector<PayloadId> add(const Contribution& contribution, Micros now = 0);
   // The contributions to send now, marked as sent: what bytes given ahead are enough for. Within a credit: the oldest,
   // others within the credit, and those whose receipt is overdue.
   std::vector<Contribution> take_sendable(Micros now);
@@ -77,6 +85,10 @@ class Outbox {
   std::vector<PayloadId> drop_older_timelines(Timeline timeline);
   // The contributions of the slot to the step, which are forgotten, whether they were sent or not.
   std::vector<Contribution> drop(Step step, Slot slot);
+  // Those to the step whose nodes lie within this one, likewise. What was offered of them is offered no more.
+  std::vector<Contribution> withdraw(Step step, Node node);
+  // By node. Costs as much as there are.
+  [[nodiscard]] std::vector<KeptNode> kept(Step step) const;
 
   // 0: the lane calls what it takes.
   void set_credit(std::uint64_t bytes) { credit_ = bytes; }
@@ -95,9 +107,9 @@ class Outbox {
   // All of it.
   template <typename = void>
   [[nodiscard]] auto state() const {
-    return listed::all(listed::parts(entries_), listed::fixed(waiting_, on_their_way_, by_node_),
-                       listed::parts(receipt_time_), listed::plain(credit_, ahead_, told_, in_flight_, bytes_),
-                       listed::accounts(retries_));
+    return listed::all(
+        listed::parts(entries_), listed::fixed(waiting_, on_their_way_, by_node_), listed::parts(receipt_time_),
+        listed::plain(credit_, ahead_, told_, tells_anew_, in_flight_, bytes_), listed::accounts(retries_));
   }
 
  private:
@@ -111,6 +123,12 @@ class Outbox {
     [[nodiscard]] auto state() const {
       return listed::all(listed::parts(contribution), listed::ages(sent_at), listed::plain(tries, by_name));
     }
+  };
+  struct Parts {
+    std::size_t kept = 0;
+    std::size_t sent = 0;  // of them
+    Micros since = 0;      // the newest is here
+    bool operator==(const Parts&) const = default;
   };
   using Key = Work;
   using Entries = std::map<Key, Entry>;
@@ -127,16 +145,18 @@ class Outbox {
   std::vector<Contribution> spend_ahead(Micros now);
   Contribution send(const Key& key, Micros now);
   Entries::iterator release(Entries::iterator entry, std::vector<PayloadId>& free);
+  Entries::iterator take_out(Entries::iterator entry, std::vector<Contribution>& dropped);
 
   Entries entries_;
   // These follow from the entries.
   std::set<Key> waiting_;
   std::set<OnItsWay> on_their_way_;
-  std::map<std::pair<Step, Node>, std::size_t> by_node_;  // how many
+  std::map<std::pair<Step, Node>, Parts> by_node_;
   LearntDeadline receipt_time_;
   std::uint64_t credit_ = 0;
   std::uint64_t ahead_ = 0;  // given, and not spent
-  std::vector<Work> told_;   // what the lane was last offered
+  std::vector<Work> told_;   // what the lane was last offered, and is here still
+  bool tells_anew_ = false;  // some of it was withdrawn
   std::uint64_t in_flight_ = 0;
   std::uint64_t bytes_ = 0;
   std::uint64_t retries_ = 0;

@@ -153,6 +153,13 @@ void RoundWork::computed(const WorkerTarget& target) {
   begun_ = SlotSet(slots_);
 }
 
+void RoundWork::give_up(Step step, SlotRange slots) {
+  if (const auto done = done_.find(step); done != done_.end()) {
+    done->second.erase(slots);
+  }
+  begun_.erase(slots);
+}
+
 SlotSet RoundWork::begun_of(Step step) const {
   auto slots = begun_;
   if (const auto done = done_.find(step); done != done_.end()) {

@@ -33,6 +33,8 @@ class RoundWork {
   // Of the target's step.
   void begun(Slot slot);
   void computed(const WorkerTarget& target);
+  // What was computed of the step's slots is given up: they are to be computed again.
+  void give_up(Step step, SlotRange slots);
   // No contribution expires in rounds.
   static void drop(Step /*step*/, Slot /*slot*/) {}
   // The standing range of the step after the target's.

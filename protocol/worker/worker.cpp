@@ -184,6 +184,7 @@ void Worker::on(const FromLane& event) {
 
 void Worker::on_welcome(LaneLink& lane, const LaneWelcome& welcome) {
   if (lane.welcome(welcome.credit_bytes)) {
+    welcome_at_ = now_;
     advance();
     pull_missing();
   }
@@ -375,6 +376,7 @@ void Worker::start() {
   }
   plan_.begins(target_);
   work_.begin(plan_.timeline(), target_, plan_.scope(target_), std::move(marks), at_);
+  shortage_.begin(plan_.timeline(), target_.step);
   emit(Compute{target_.step, target_.ranges});
   if (auto next = plan_.after(target_)) {
     emit(Prefetch{next->step, std::move(next->ranges)});
@@ -401,10 +403,12 @@ void Worker::on(const GradientReady& event) {
     weights_.ask_along(event.chunk, *next, now_);
     down_.awaited(layout_.chunks[event.chunk].bytes);
   }
+  shortage_.left(event.node);
   const auto& chunk = layout_.chunks[event.chunk];
   const auto replaced = lanes_[chunk.lane].outbox.add(
       {plan_.timeline(), event.step, event.chunk, event.node, next.has_value(), event.payload, chunk.bytes, event.fault,
-       plan_.computed_from(weights_.version(event.chunk)), next ? next->clock : kNoLeadNumber, work_.marks()});
+       plan_.computed_from(weights_.version(event.chunk)), next ? next->clock : kNoLeadNumber, work_.marks()},
+      now_);
   release(replaced);  // the same item, granted to this session again
   work_.contributed();
   send_outbox(chunk.lane);
@@ -412,6 +416,7 @@ void Worker::on(const GradientReady& event) {
 
 void Worker::on(const SlotBegun& event) {
   ++counters_.slots;
+  shortage_.end_wait();
   if (work_.timeline() == plan_.timeline()) {
     slot_clock_.begins(event.step, event.slot, at_);
     plan_.begun(event.slot);
@@ -420,6 +425,7 @@ void Worker::on(const SlotBegun& event) {
 }
 
 void Worker::on(const Computed& event) {
+  shortage_.end_wait();
   if (work_.timeline() == plan_.timeline()) {
     slot_clock_.ends(at_);
     plan_.computed(work_.target());
@@ -534,6 +540,7 @@ void Worker::on(const Prepared& event) {
   plan_ = WorkerPlan(layout_.slots, layout_.mode, layout_.averages);
   weights_ = PulledWeights(layout_.chunks.size(), config_.retry);
   lanes_ = LaneLinks(layout_.lanes, config_.retry);
+  shortage_ = BufferShortage(layout_.slots, layout_.chunks.size());
   phase_ = Phase::ready;
   for (std::uint32_t lane = 0; lane < layout_.lanes; ++lane) {
     emit(Connect{lane, welcome_.addresses[lane].address});  // a newer timeline may have begun meanwhile
@@ -606,6 +613,7 @@ void Worker::on(const Tick& event) {
     for (std::uint32_t lane = 0; lane < lanes_.size(); ++lane) {
       send_outbox(lane, offers_again);
     }
+    find_buffer();
   }
   leave_if_drained();
 }

@@ -12,6 +12,7 @@
 #include "protocol/ids.h"
 #include "protocol/messages.h"
 #include "protocol/state_list.h"
+#include "protocol/worker/buffer_shortage.h"
 #include "protocol/worker/lane_links.h"
 #include "protocol/worker/lead_watch.h"
 #include "protocol/worker/link_rate.h"
@@ -29,6 +30,7 @@ struct WorkerConfig {
   Micros busy_heartbeat_every = 50'000;  // while it computes
   Micros drain_patience = 20'000'000;    // a worker that is to leave waits so long for receipts
   Micros offers_every = 1'000'000;       // what waits is offered again
+  Micros offered_for = 200'000;          // before it may be given up for want of a buffer: a call may be on its way
   Micros news_apart = 10'000;         // heartbeats that tell of a slot: at least, as long as the lead asks for no more
   Micros hello_every = 200'000;       // to lead and lanes, until they answer
   Micros lane_silence = 5'000'000;    // a lane that answers no hello for so long is told of
@@ -109,6 +111,9 @@ struct SlotBegun {
   Step step = 0;
   Slot slot = 0;
 };
+// The computation has a next slot, and no buffer of gradients is free for it. Over with the slot's beginning, or with
+// the computation's end.
+struct BufferWanted {};
 // All gradients of a Compute have been said to be ready.
 struct Computed {
   Step step = 0;
@@ -118,7 +123,7 @@ struct Evaluated {
   EvaluationResult result;
 };
 using Event = std::variant<FromLead, FromLane, Tick, Prepared, Failed, Drain, Unreachable, ConnectionOver,
-                           GradientReady, SlotBegun, Computed, Evaluated>;
+                           GradientReady, SlotBegun, BufferWanted, Computed, Evaluated>;
 
 // ---- actions, to be carried out in order
 
@@ -186,7 +191,8 @@ struct WorkerCounters {
   std::uint64_t duplicates = 0;  // receipts for work that was covered before
   std::uint64_t pulls_repeated = 0;
   std::uint64_t gone = 0;
-  std::uint64_t expired = 0;  // contributions whose weights were too old, or were lost
+  std::uint64_t expired = 0;   // contributions whose weights were too old, or were lost
+  std::uint64_t given_up = 0;  // slots, computed and not called, for want of a buffer
   bool operator==(const WorkerCounters&) const = default;
 };
 
@@ -195,7 +201,8 @@ struct WorkerCounters {
 //   1. weights of one version only, or in item mode those asked for after the item's grant, are computed from: no Store
 //      between Compute (or Evaluate) and its end;
 //   2. a gradient's payload is released by its receipt, by a newer version of its chunk or timeline, by a newer
-//      contribution to the same node, or because the item has expired at some chunk, and by nothing else.
+//      contribution to the same node, because the item has expired at some chunk, or, if no lane has called the node's
+//      contributions, because the computation waits for a buffer, and by nothing else.
 class Worker {
  public:
   explicit Worker(WorkerConfig config);
@@ -227,10 +234,11 @@ class Worker {
   // All of it.
   template <typename = void>
   [[nodiscard]] auto state() const {
-    return listed::all(listed::fixed(config_), listed::plain(layout_, phase_, welcome_),
-                       listed::parts(lead_, lanes_, plan_, target_, weights_, work_, slot_clock_, up_, down_),
-                       listed::plain(beats_apart_, drains_), listed::ages(drains_since_, offered_at_),
-                       listed::fixed(actions_), listed::accounts(counters_), listed::ages(now_, at_));
+    return listed::all(
+        listed::fixed(config_), listed::plain(layout_, phase_, welcome_),
+        listed::parts(lead_, lanes_, plan_, target_, weights_, work_, shortage_, slot_clock_, up_, down_),
+        listed::plain(beats_apart_, drains_), listed::ages(drains_since_, offered_at_, welcome_at_),
+        listed::fixed(actions_), listed::accounts(counters_), listed::ages(now_, at_));
   }
 
  private:
@@ -246,6 +254,7 @@ class Worker {
   void on(const worker::ConnectionOver& event);
   void on(const worker::GradientReady& event);
   void on(const worker::SlotBegun& event);
+  void on(const worker::BufferWanted& event);
   void on(const worker::Computed& event);
   void on(const worker::Evaluated& event);
 
@@ -279,6 +288,8 @@ class Worker {
   void send_outbox(std::uint32_t lane, bool offers_again = false);
   void send(std::uint32_t lane, const Contribution& contribution, std::uint64_t call);
   void give_back_ahead();
+  void find_buffer();
+  void give_up(Node node);
   void hello_lanes();
   void heartbeat();
   void release(const std::vector<PayloadId>& payloads);
@@ -302,6 +313,7 @@ class Worker {
   WorkerTarget target_;
   PulledWeights weights_;
   WorkInHand work_;
+  BufferShortage shortage_;
   SlotClock slot_clock_;
   LinkRate up_;
   LinkRate down_;
@@ -309,6 +321,7 @@ class Worker {
   std::string drains_;      // why it is to leave; empty: it is not
   Micros drains_since_ = 0;
   Micros offered_at_ = 0;  // again
+  Micros welcome_at_ = 0;  // to a lane, the last time
   worker::Actions actions_;
   WorkerCounters counters_;
   Micros now_ = 0;

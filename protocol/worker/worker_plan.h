@@ -69,6 +69,10 @@ class WorkerPlan {
   void drop(Step step, Slot slot) {
     visit([&](auto& own) { own.drop(step, slot); });
   }
+  // What was computed of the step's slots is given up for want of a buffer: in rounds they are computed again.
+  void give_up(Step step, SlotRange slots) {
+    visit([&](auto& own) { own.give_up(step, slots); });
+  }
   // A version of a chunk, or the average at it, is to be had no more.
   void gone(const Gone& gone);
 

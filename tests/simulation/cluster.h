@@ -180,6 +180,7 @@ class Cluster final : public Host {
   void carry_out(const WorkerCrashes& what);
   void carry_out(const WorkerStands& what);
   void carry_out(const WorkerHangs& what);
+  void carry_out(const WorkerWithholds& what);
   void carry_out(const WorkerLeaves& what);
   void carry_out(const LinkCut& what);
   void carry_out(const LinkCutOneWay& what);

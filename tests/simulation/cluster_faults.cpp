@@ -39,6 +39,7 @@ void Cluster::schedule_faults_of_workers() {
   schedule_some(faults.strangers, 2'000, faults.until, StrangerSpeaks{});
   schedule_some(faults.torn_roots, 2'000, 150'000, RootsPushed{});
   schedule_some(faults.false_results, 2'000, 150'000, FalseResults{});
+  schedule_some(faults.withholds, 2'000, 100'000, WorkerWithholds{});
 }
 
 void Cluster::schedule_faults_of_servers() {
@@ -140,6 +141,22 @@ void Cluster::carry_out(const WorkerHangs& /*what*/) {
   }
   if (traces()) {
     say(base(hosted.shell).name() + " hangs");
+  }
+}
+
+// For ever, and so another one comes in its place.
+void Cluster::carry_out(const WorkerWithholds& /*what*/) {
+  const auto live = live_workers();
+  if (live.empty() || run_.lead_over) {
+    return;
+  }
+  auto& worker = std::get<WorkerShell>(processes_[live[random_.between(0, live.size() - 1)]].shell);
+  ++faults_seen_;
+  worker.withhold();
+  const auto next = life().workers[random_.between(0, life().workers.size() - 1)];
+  schedule(now() + random_.between(1'000, 60'000), WorkerJoins{next});
+  if (traces()) {
+    say(worker.name() + " sends no contribution any more");
   }
 }
 

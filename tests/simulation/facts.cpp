@@ -84,6 +84,8 @@ constexpr FactWords kFactWords[] = {
     {Fact::empty_item, "an item without examples, which changes no state"},
     {Fact::left, "a worker that leaves with a goodbye"},
     {Fact::hung, "a worker that hangs with work in hand"},
+    {Fact::withheld, "a contribution that was called and is never sent"},
+    {Fact::given_up, "a contribution given up for want of a buffer"},
     {Fact::one_way, "a link cut in one direction"},
     {Fact::slow_link, "a slow link"},
     {Fact::skewed, "clocks that run at different rates"},

@@ -92,6 +92,8 @@ enum class Fact : std::uint8_t {
   empty_item,
   left,
   hung,
+  withheld,
+  given_up,
   one_way,
   slow_link,
   skewed,

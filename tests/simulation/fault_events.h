@@ -21,6 +21,8 @@ struct WorkerStands {};
 struct WorkerLeaves {};
 // It lives, and what it computes does not end.
 struct WorkerHangs {};
+// It lives and computes, and sends no contribution any more.
+struct WorkerWithholds {};
 struct LinkCut {};
 struct LinkCutOneWay {};
 struct LinkSlows {};
@@ -75,10 +77,10 @@ struct UserEndsPause {
 struct UserLetsGoOn {};
 struct UserResumes {};
 
-using FaultEvent =
-    std::variant<WorkerJoins, WorkerCrashes, WorkerStands, WorkerLeaves, WorkerHangs, LinkCut, LinkCutOneWay, LinkSlows,
-                 StrangerSpeaks, RootsPushed, FalseResults, ShardStands, LeadStands, ShardDies, ShardFuse, LeadFuse,
-                 ShardReturns, ServerTold, ServerGone, VolumeReturns, DiskLost, SecondStarts, SecondEnds,
-                 OtherFileNoticed, UserStops, UserStopsLate, UserPauses, UserEndsPause, UserLetsGoOn, UserResumes>;
+using FaultEvent = std::variant<WorkerJoins, WorkerCrashes, WorkerStands, WorkerLeaves, WorkerHangs, WorkerWithholds,
+                                LinkCut, LinkCutOneWay, LinkSlows, StrangerSpeaks, RootsPushed, FalseResults,
+                                ShardStands, LeadStands, ShardDies, ShardFuse, LeadFuse, ShardReturns, ServerTold,
+                                ServerGone, VolumeReturns, DiskLost, SecondStarts, SecondEnds, OtherFileNoticed,
+                                UserStops, UserStopsLate, UserPauses, UserEndsPause, UserLetsGoOn, UserResumes>;
 
 }  // namespace ballast::simulation

@@ -38,6 +38,7 @@ LaneConfig lane_config(World& world, ProcessId id, std::uint32_t lane, Incarnati
   config.run = life.restores ? kNamedRun : 0;
   config.address = Host::address(id);
   config.needs_whole_gradient = !life.items && (!life.norms.empty() || world.non_finite != NonFinite::halt);
+  config.call_pause = 5'000;  // so that lives end
   config.memory_bytes =
       life.spare_bytes + reserve_of(config.slots, config.chunks, config.needs_whole_gradient, life.items.has_value());
   config.call_overdue = life.call_overdue;
@@ -120,6 +121,14 @@ void LaneShell::note_plan(Host& host, const Message& message) {
   barred_ = plan->barred;
 }
 
+void LaneShell::note_payment(ProcessId from, const Message& message) {
+  if (const auto* push = std::get_if<Push>(&message)) {
+    payments_.paid(from, push->call);
+  } else if (const auto* none = std::get_if<CallVoid>(&message)) {
+    payments_.voided(from, none->number);
+  }
+}
+
 void LaneShell::receive(Host& host, ProcessId from, ConnectionId connection, const Message& message,
                         const std::optional<Payload>& payload) {
   if (host.is_lead(from)) {
@@ -128,6 +137,7 @@ void LaneShell::receive(Host& host, ProcessId from, ConnectionId connection, con
     return step(host, lane::FromLead{&message});
   }
   note_asked(host, from, message);
+  note_payment(from, message);
   const auto* push = std::get_if<Push>(&message);
   if (push == nullptr) {
     return step(host, lane::FromWorker{from, &message, kNoPayload, 0, connection, from});
@@ -264,11 +274,10 @@ void LaneShell::step(Host& host, const lane::Event& event) {
   require(core_.deferred_replies() <= core_.sessions() * chunks_.size() * kinds, "more deferred replies than can be");
 }
 
-// Of what was called, whoever sends it: impostors speak a version in which nothing is.
 void LaneShell::check_memory(Host& host) const {
   std::uint64_t bytes = host.under_way(id());
   for (const auto& [payload, held] : held_) {
-    bytes += held.session < kFirstStranger ? host.life().chunks[held.chunk].bytes : 0;
+    bytes += host.life().chunks[held.chunk].bytes;
   }
   require(bytes <= memory_, "contributions take more than the lane's memory for them");
 }
@@ -281,6 +290,7 @@ void LaneShell::connection_ended(Host& host, ProcessId worker, ConnectionId conn
 
 void LaneShell::act(Host& host, lane::DropConnection& action) {
   if (action.session < kFirstStranger) {
+    payments_.taken_back(action.session);  // honest ones send nothing unasked
     host.drop_connection(id(), static_cast<ProcessId>(action.session), action.connection);
   }
 }
@@ -308,6 +318,8 @@ void LaneShell::act(Host& host, lane::SendToWorker& action) {
   auto& judge = host.judge();
   if (const auto* receipt = std::get_if<Receipt>(&action.message)) {
     note_answer(host, action.session, *receipt);
+  } else if (const auto* call = std::get_if<Call>(&action.message)) {
+    payments_.called(action.session, call->number);
   } else if (const auto* refused = std::get_if<Refused>(&action.message)) {
     ++in_hand_.answers;
     require(!in_hand_.is_lost || refused->code != RefusalCode::not_serving,
@@ -327,6 +339,9 @@ void LaneShell::act(Host& host, lane::SendToWorker& action) {
 void LaneShell::act(Host& host, lane::SendToLead& action) {
   if (const auto* report = std::get_if<LaneReport>(&action.message)) {
     host.judge().reported(host.disks(), life_, *report);
+    if (!host.life().items) {
+      payments_.reported(report->rounds);
+    }
   }
   host.send(*this, host.lead_id(), std::move(action.message));
 }

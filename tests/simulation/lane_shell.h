@@ -13,6 +13,7 @@
 
 #include "protocol/lane/lane.h"
 #include "tests/simulation/host.h"
+#include "tests/simulation/judge/payments.h"
 #include "tests/simulation/judge/turn.h"
 #include "tests/simulation/strangers.h"
 #include "tests/simulation/transitions.h"
@@ -116,6 +117,7 @@ class LaneShell : public Process {
 
   void note_asked(Host& host, ProcessId from, const Message& message);
   void note_plan(Host& host, const Message& message);
+  void note_payment(ProcessId from, const Message& message);
   void apply_item(Host& host, lane::Apply& action);
   void note_answer(Host& host, SessionId session, const Receipt& receipt);
   void check_answered(Host& host) const;
@@ -150,6 +152,7 @@ class LaneShell : public Process {
   Lane core_;
   Watched<LaneState> state_{LaneState::starting};
   TurnJudge turns_;
+  PaymentsJudge payments_;
   HeldPayloads held_;
   PayloadId next_payload_ = 1;
   bool goes_on_ = false;  // with what an event has left to do, soon

@@ -360,6 +360,17 @@ void draw_impostors(LifeSpec& life) {
   life.faults.false_results = random.chance(0.1) ? 1 : 0;
 }
 
+// Of sequences of their own as well.
+void draw_withholding(LifeSpec& life) {
+  Random random(Random::mix(life.seed ^ 0x77697468U));
+  life.faults.withholds = !life.items && !life.faults.death && random.chance(0.15) ? 1 : 0;
+}
+
+void draw_arenas(LifeSpec& life) {
+  Random random(Random::mix(life.seed ^ 0x6172656eU));
+  life.spare_arenas = static_cast<std::uint32_t>(random.chance(0.4) ? 2 : random.between(0, 1));
+}
+
 }  // namespace
 
 LifeSpec draw_life(std::uint64_t seed) {
@@ -395,6 +406,8 @@ LifeSpec draw_life(std::uint64_t seed) {
   draw_shares(life, random);
   draw_lost_disks(life);
   draw_impostors(life);
+  draw_withholding(life);
+  draw_arenas(life);
   return life;
 }
 

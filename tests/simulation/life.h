@@ -60,6 +60,7 @@ struct Faults {
   double copies_taken = 0;         // by another job, as shard 0 begins to copy
   std::uint32_t hangs = 0;         // of workers: alive, they end no computation for a while or ever
   Micros hang = 0;                 // at most, if it ends
+  std::uint32_t withholds = 0;     // of workers: alive, they send no contribution any more
   bool copy_stuck = false;         // shard 1 cannot copy as long as there are faults
   std::uint32_t departures = 0;    // of servers that are told to end, and come back after a while
   double double_departure = 0;     // probability that another is told at once
@@ -155,6 +156,8 @@ struct LifeSpec {
   std::uint64_t spare_bytes = 0;  // of each lane's memory for contributions, besides what it needs at least
   Micros call_overdue = 40'000;
   Micros offers_every = 20'000;
+  Micros offered_for = 15'000;
+  std::uint32_t spare_arenas = 2;               // of a worker, besides those that the largest node needs
   std::uint64_t reply_window_bytes = 0;         // of each session
   std::uint64_t all_replies_bytes = 1U << 30U;  // of a lane's sessions together
 

@@ -151,6 +151,7 @@ struct GradientComputed {
   Node node;
   ChunkId chunk = 0;
   Payload payload;
+  std::uint32_t arena = 0;
   bool is_last = false;
 };
 // It goes on with its next slot, or is done.

@@ -1,6 +1,7 @@
 // What is asked of a worker at its shell: which gradients it keeps, how much is on its way, what it says of its grants.
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
 #include "tests/simulation/judge/violation.h"
 #include "tests/simulation/words.h"
@@ -23,6 +24,50 @@ void WorkerShell::check_kept() const {
     throw Violation(name() + " keeps " + std::to_string(gradients) + " gradients, its core knows of " +
                     std::to_string(core_.outstanding()) + ": a payload leaked");
   }
+}
+
+std::optional<std::uint32_t> WorkerShell::Arenas::take() {
+  const auto free = std::ranges::find(out, 0U);
+  if (free == out.end()) {
+    return std::nullopt;
+  }
+  *free = chunks;
+  return static_cast<std::uint32_t>(free - out.begin());
+}
+
+// Only what no lane can be sending for: it was not sent over the connection that stands.
+bool WorkerShell::is_for_arena(Host& host, const Kept& gradient) const {
+  const auto lane = lanes_[host.life().chunks[gradient.chunk].lane];
+  return computation_.awaits_arena && !host.life().items && gradient.sent_over != host.newest_connection(id(), lane);
+}
+
+void WorkerShell::note_given_up(Host& host, const Kept& gradient) {
+  host.facts().note(Fact::given_up);
+  given_up_.push_back({gradient.step, gradient.chunk, gradient.node});
+}
+
+// Whoever offers what it has given up is called in vain, and out of good standing.
+void WorkerShell::check_withdrawn() {
+  for (const auto& work : std::exchange(given_up_, {})) {
+    for (const auto& view : views_) {
+      require(std::ranges::find(view.offered, work) == view.offered.end(),
+              "a contribution is given up, and the lane is not told that it is offered no more");
+    }
+  }
+}
+
+// With nothing on its way nobody may ever call what it has, before somebody has what it is still to compute.
+void WorkerShell::check_waiting(Host& host) {
+  constexpr std::uint32_t kMost = 40;
+  const auto is_on_its_way = [&](const auto& entry) {
+    const auto& kept = entry.second;
+    return kept.is_gradient && !is_for_arena(host, kept);
+  };
+  const bool lacks_arena = computation_.awaits_arena && !computation_.goes_on;
+  const bool waits = alive() && lacks_arena && !host.life().items && told_at_ == 0 &&
+                     std::ranges::all_of(views_, &LaneView::is_welcome) && std::ranges::none_of(kept_, is_on_its_way);
+  waits_ = waits ? waits_ + 1 : 0;
+  require(waits_ <= kMost, "a worker waits for a receipt before it computes");
 }
 
 // Its clock may run at twice the time's rate: its patience may be over in half of it.

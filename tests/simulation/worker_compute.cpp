@@ -59,6 +59,7 @@ void WorkerShell::done(Host& host, const Preparation& what) { step(host, worker:
 
 void WorkerShell::act(Host& host, worker::Connect& action) {
   lanes_.at(action.lane) = static_cast<ProcessId>(std::stoul(action.address));
+  views_[action.lane] = {};
   for (auto& [id, kept] : kept_) {
     if (kept.is_gradient && host.life().chunks[kept.chunk].lane == action.lane) {
       kept.sent_over = 0;  // to somebody else
@@ -99,12 +100,32 @@ void WorkerShell::act(Host& host, worker::Release& action) {
   const bool is_old = kept.payload.timeline < newest_timeline_;
   // In rounds a newer version is as good as a receipt.
   const bool is_closed = !host.life().items && newest_seen_[{kept.payload.timeline, kept.chunk}] > kept.step;
-  if (kept.is_gradient && !kept.receipted && !is_old && !is_closed && !is_replaced(host, action.payload) &&
-      !has_expired(host, kept)) {
+  const bool is_over = kept.receipted || is_old || is_closed || is_replaced(host, action.payload);
+  if (kept.is_gradient && !is_over && is_for_arena(host, kept)) {
+    note_given_up(host, kept);
+  } else if (kept.is_gradient && !is_over && !has_expired(host, kept)) {
     throw Violation(name() + " gives up step " + std::to_string(kept.step) + " chunk " + std::to_string(kept.chunk) +
                     " slots " + words(kept.node) + " without a receipt");
   }
+  const auto arena = kept.is_gradient ? std::optional(kept.arena) : std::nullopt;
   kept_.erase(found);
+  if (arena) {
+    give_back(*arena);
+    go_on(host);
+  }
+}
+
+void WorkerShell::give_back(std::uint32_t arena) {
+  require(arenas_.out.at(arena) > 0, "an arena is given back twice");
+  --arenas_.out[arena];
+}
+
+// With the slot for which it has waited.
+void WorkerShell::go_on(Host& host) {
+  const bool is_free = std::ranges::find(arenas_.out, 0U) != arenas_.out.end();
+  if (computation_.awaits_arena && is_free && !std::exchange(computation_.goes_on, true)) {
+    later(host, after(0), NextSlot{});
+  }
 }
 
 void WorkerShell::act(Host& host, worker::Compute& action) {
@@ -129,6 +150,7 @@ void WorkerShell::act(Host& host, worker::Compute& action) {
   computation_.slot = kNoSlot;
   computation_.sums.assign(weights_.size(), PartialSums(host.life().slots));
   computation_.values.assign(weights_.size(), {});
+  computation_.arenas.clear();
   computation_.begun = BegunSlots(host.life().slots, weights_.size());
   later(host, after(0), NextSlot{});
 }
@@ -156,10 +178,18 @@ void WorkerShell::done(Host& host, const ComputationEnd& what) {
 // Slot after slot, as SlotSums has it; each slot's backward brings the chunks, the last layers' first.
 void WorkerShell::done(Host& host, const NextSlot& /*what*/) {
   auto& own = computation_;
-  const auto next = own.list.take();
-  if (!next) {
+  own.goes_on = false;
+  if (!own.list.next()) {
+    own.awaits_arena = false;
     return later(host, after(0), ComputationEnd{own.step});
   }
+  const auto arena = arenas_.take();
+  if (!arena) {
+    return std::exchange(own.awaits_arena, true) ? void() : step(host, worker::BufferWanted{});
+  }
+  own.awaits_arena = false;
+  own.arenas.push_back(*arena);
+  const auto next = own.list.take();
   if (own.slot != kNoSlot && *next != own.slot + 1) {
     end_run(host, own.slot + 1);
   }
@@ -184,6 +214,7 @@ void WorkerShell::done(Host& host, const ChunkComputed& what) {
       {{own.slot, own.slot + 1}, static_cast<std::uint32_t>(values.size() - 1)}, own.end,
       [&](const PartialSum& into, const PartialSum& with) {
         values[into.arena] = sum(values[into.arena], values[with.arena]);
+        give_back(own.arenas[with.arena]);
       },
       [&](const PartialSum& each) { gives_up(host, what.chunk, each); });
   require(own.sums[what.chunk].sums().size() + 1 <= tree::buffers_needed({0, host.life().slots}),
@@ -207,12 +238,13 @@ void WorkerShell::gives_up(Host& host, ChunkId chunk, const PartialSum& sum) {
   own.begun.leaves(chunk, sum.node);
   const auto end = std::max(own.end, own.slot + 1);
   const bool is_last = sum.node.end == end && own.list.ahead() == end - (own.slot + 1);
-  later(host, after(0), GradientComputed{own.step, sum.node, chunk, own.values[chunk][sum.arena], is_last});
+  later(host, after(0),
+        GradientComputed{own.step, sum.node, chunk, own.values[chunk][sum.arena], own.arenas[sum.arena], is_last});
 }
 
 void WorkerShell::done(Host& host, const GradientComputed& what) {
   const auto id = next_payload_++;
-  kept_[id] = {true, what.chunk, what.step, what.node, what.payload, 0, false};
+  kept_[id] = {true, what.chunk, what.step, what.node, what.payload, 0, false, what.arena};
   host.facts().note(Fact::mid_compute, what.payload.timeline < newest_timeline_);
   step(host, worker::GradientReady{what.step, what.node, what.chunk, id, what.payload.fault, what.is_last});
 }

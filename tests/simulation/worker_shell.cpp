@@ -21,6 +21,7 @@ WorkerConfig worker_config(const LifeSpec& life, const std::string& name) {
   config.lead_silence = life.lead_silence;
   config.retry = life.retry;
   config.offers_every = life.offers_every;
+  config.offered_for = life.offered_for;
   return config;
 }
 
@@ -32,11 +33,17 @@ WorkerShell::WorkerShell(World& world, ProcessId id, std::string name, LifeWorke
       core_(worker_config(world.life, this->name())),
       weights_(world.life.chunks.size()),
       ordered_(world.life.slots),
+      arenas_{world.life.chunks.size(),
+              std::vector<std::size_t>(tree::buffers_needed({0, world.life.slots}) + world.life.spare_arenas)},
+      views_(world.life.all_lanes()),
       lanes_(world.life.all_lanes(), kNobody) {
   world.judge.worker_starts(id, this->name(), speed_);
 }
 
-void WorkerShell::tick(Host& host, Micros clock) { step(host, worker::Tick{clock}); }
+void WorkerShell::tick(Host& host, Micros clock) {
+  step(host, worker::Tick{clock});
+  check_waiting(host);
+}
 
 void WorkerShell::carry_out(Host& host, const WorkerPending& what) {
   std::visit([&](const auto& each) { done(host, each); }, what);
@@ -57,6 +64,12 @@ void WorkerShell::receive(Host& host, ProcessId from, const Message& message, co
   if (lane == lanes_.end()) {
     return;  // from a connection that was given up
   }
+  auto& view = views_[static_cast<std::size_t>(lane - lanes_.begin())];
+  if (std::holds_alternative<LaneWelcome>(message)) {
+    view.is_welcome = true;
+  } else if (const auto* refused = std::get_if<Refused>(&message)) {
+    view.is_welcome = view.is_welcome && refused->code != RefusalCode::unknown_session;
+  }
   PayloadId id = kNoPayload;
   if (const auto* receipt = std::get_if<Receipt>(&message)) {
     note_receipt(host, *receipt);
@@ -64,7 +77,7 @@ void WorkerShell::receive(Host& host, ProcessId from, const Message& message, co
     newest_timeline_ = std::max(newest_timeline_, stale->timeline);
   } else if (const auto* weights = std::get_if<Weights>(&message)) {
     id = next_payload_++;
-    kept_[id] = {false, weights->chunk, weights->version, {}, payload.value(), 0, false, *weights};
+    kept_[id] = {false, weights->chunk, weights->version, {}, payload.value(), 0, false, 0, *weights};
     auto& newest = newest_seen_[{weights->timeline, weights->chunk}];
     newest = std::max(newest, weights->version);
   }
@@ -74,6 +87,7 @@ void WorkerShell::receive(Host& host, ProcessId from, const Message& message, co
 void WorkerShell::connection_over(Host& host, ProcessId lane) {
   const auto at = std::find(lanes_.begin(), lanes_.end(), lane);
   if (alive() && at != lanes_.end()) {
+    views_[static_cast<std::size_t>(at - lanes_.begin())] = {};
     step(host, worker::ConnectionOver{static_cast<std::uint32_t>(at - lanes_.begin())});
   }
 }
@@ -102,6 +116,7 @@ void WorkerShell::step(Host& host, const worker::Event& event) {
   }
   if (alive()) {
     check_kept();
+    check_withdrawn();
   }
 }
 
@@ -129,6 +144,8 @@ void WorkerShell::act(Host& host, worker::SendToLane& action) {
   }
   if (const auto* pull = std::get_if<Pull>(&action.message)) {
     check_pull(*pull);
+  } else if (const auto* offers = std::get_if<Offers>(&action.message)) {
+    views_[action.lane].offered = offers->works;
   }
   require(action.payload == kNoPayload, "a message other than a push carries a payload");
   host.send(*this, lanes_.at(action.lane), std::move(action.message));
@@ -148,6 +165,9 @@ void WorkerShell::push(Host& host, std::uint32_t lane, const Push& push, Payload
   const auto connection = host.newest_connection(this->id(), lanes_.at(lane));
   require(kept.sent_over != connection, "a contribution is sent twice over one connection");
   kept.sent_over = connection;
+  if (withholds_) {
+    return host.facts().note(Fact::withheld, push.call != 0);
+  }
   host.send(*this, lanes_.at(lane), push, kept.payload);
 }
 

@@ -31,6 +31,8 @@ class WorkerShell : public Process {
   // Its connection to the lane, and another one begins.
   void connection_over(Host& host, ProcessId lane);
   void leave(Host& host);
+  // From now on nothing that it is called for is sent.
+  void withhold() { withholds_ = true; }
   // Rightly, by the judge.
   [[nodiscard]] bool refused() const { return refused_; }
 
@@ -44,7 +46,8 @@ class WorkerShell : public Process {
     Payload payload;
     ConnectionId sent_over = 0;  // 0: it was not, or the lane could not take it yet
     bool receipted = false;
-    Weights header = {};  // of weights
+    std::uint32_t arena = 0;  // of a gradient
+    Weights header = {};      // of weights
   };
 
   // Weights to compute from.
@@ -58,9 +61,18 @@ class WorkerShell : public Process {
     std::set<LeadNumber> computed;
     std::set<ItemId> expired;  // some part of what was computed last for them
   };
+  // As GradientPool has them: one is free again when all of its chunks have been given back.
+  struct Arenas {
+    std::size_t chunks = 0;
+    std::vector<std::size_t> out;  // by arena: chunks that have not been
+
+    [[nodiscard]] std::optional<std::uint32_t> take();
+  };
   struct Computation {
     bool runs = false;
-    std::uint32_t origin = 0;  // of its gradients, in the judge's list
+    bool awaits_arena = false;  // for its next slot
+    bool goes_on = false;       // soon: one is free
+    std::uint32_t origin = 0;   // of its gradients, in the judge's list
     Step step = 0;
     Timeline timeline = 0;
     Expression weights = 0;  // all
@@ -68,7 +80,8 @@ class WorkerShell : public Process {
     Slot slot = kNoSlot;                       // in hand, or the last one
     Slot end = 0;                              // of its run
     std::vector<PartialSums> sums;             // by chunk
-    std::vector<std::vector<Payload>> values;  // by chunk: what its sums' arenas name
+    std::vector<std::vector<Payload>> values;  // by chunk: what its sums' arenas name, in the order of slots
+    std::vector<std::uint32_t> arenas;         // in the order of slots
     BegunSlots begun;
   };
 
@@ -95,6 +108,13 @@ class WorkerShell : public Process {
   void note_receipt(Host& host, const Receipt& receipt);
   void push(Host& host, std::uint32_t lane, const Push& push, PayloadId id);
   void check_kept() const;
+  void give_back(std::uint32_t arena);
+  void go_on(Host& host);
+  // It is given up though it has no receipt, for its arena.
+  [[nodiscard]] bool is_for_arena(Host& host, const Kept& gradient) const;
+  void note_given_up(Host& host, const Kept& gradient);
+  void check_withdrawn();
+  void check_waiting(Host& host);
   // It goes because it was told to.
   void check_left(Host& host) const;
   // In item mode.
@@ -121,6 +141,15 @@ class WorkerShell : public Process {
   Grants grants_;
   OrderedSlots ordered_;
   Computation computation_;
+  Arenas arenas_;
+  std::uint32_t waits_ = 0;  // ticks, for an arena, with nothing on its way
+  bool withholds_ = false;
+  struct LaneView {
+    bool is_welcome = false;
+    std::vector<Work> offered;  // last
+  };
+  std::vector<LaneView> views_;   // by lane
+  std::vector<Work> given_up_;    // in the step in hand
   std::vector<ProcessId> lanes_;  // to which it is connected
   std::map<std::pair<Timeline, ChunkId>, Version> newest_seen_;
   Timeline newest_timeline_ = 0;  // that it has heard of

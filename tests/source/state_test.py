@@ -96,7 +96,7 @@ def member_of(head):
 
 def listed_in(block):
     """(kind, member) as a state() has them; one whose own members are listed in its place once for each."""
-    found = re.fullmatch(r"return listed::all\((.*)\);", block)
+    found = re.fullmatch(r"return listed::all\( ?(.*)\);", block)
     groups = re.findall(r"listed::(\w+)\(([\w., ]+)\)", found[1]) if found else []
     if not groups or ", ".join(f"listed::{kind}({names})" for kind, names in groups) != found[1]:
         raise Unclear(block)

@@ -16,8 +16,13 @@ GradientPool::GradientPool(const Arena& arena, std::size_t arenas) : chunks_(are
   }
 }
 
-bool GradientPool::take(std::uint32_t& arena) {
+bool GradientPool::take(std::uint32_t& arena, const std::function<void()>& waits) {
   std::unique_lock lock(mutex_);
+  if (waits && !closed_ && free_.empty()) {
+    lock.unlock();
+    waits();
+    lock.lock();
+  }
   freed_.wait(lock, [&] { return closed_ || !free_.empty(); });
   if (closed_) {
     return false;
@@ -60,10 +65,12 @@ bool GradientPool::is_closed() {
   return closed_;
 }
 
-SlotSums::SlotSums(const Arena& arena, GradientPool& pool, Slot slots, std::vector<SlotRange> ranges, Leave leave)
+SlotSums::SlotSums(const Arena& arena, GradientPool& pool, Slot slots, std::vector<SlotRange> ranges, Leave leave,
+                   std::function<void()> waits)
     : arena_(arena),
       pool_(pool),
       leave_(std::move(leave)),
+      waits_(std::move(waits)),
       list_(slots, std::move(ranges)),
       sums_(arena.chunks.size(), PartialSums(slots)) {}
 
@@ -80,7 +87,7 @@ std::optional<Slot> SlotSums::begin_slot() {
     return std::nullopt;
   }
   std::uint32_t arena = 0;
-  if (!pool_.take(arena)) {
+  if (!pool_.take(arena, waits_)) {
     return std::nullopt;
   }
   const std::scoped_lock lock(mutex_);

@@ -24,8 +24,8 @@ class GradientPool {
  public:
   GradientPool(const Arena& arena, std::size_t arenas);
 
-  // Waits until one is free; false after close().
-  bool take(std::uint32_t& arena);
+  // Waits until one is free; false after close(). `waits` is called first if none is.
+  bool take(std::uint32_t& arena, const std::function<void()>& waits = {});
   // A whole one, that nothing was written into.
   void give_back(std::uint32_t arena);
   void give_back_chunk(std::uint32_t arena);
@@ -49,7 +49,7 @@ class GradientPool {
 };
 
 // Arenas that a worker of a job with so many slots has: enough for the largest node, and for two finished ones whose
-// receipts are on their way.
+// receipts are on their way. Where more wait to be called, some are given up (BufferShortage).
 inline std::size_t gradient_arenas(Slot slots) { return tree::buffers_needed({0, slots}) + 2; }
 
 // Sums the slots of a computation, each chunk by itself (PartialSums). After leaf() has been filled with a slot's
@@ -68,7 +68,9 @@ class SlotSums {
   // either thread.
   using Leave = std::function<void(ChunkId chunk, const PartialSum& sum, bool last)>;
 
-  SlotSums(const Arena& arena, GradientPool& pool, Slot slots, std::vector<SlotRange> ranges, Leave leave);
+  // `waits`: called by the thread that computes, before it waits for an arena.
+  SlotSums(const Arena& arena, GradientPool& pool, Slot slots, std::vector<SlotRange> ranges, Leave leave,
+           std::function<void()> waits = {});
 
   // The slots that are to be computed are others. One that is being computed and is not among them is finished as a sum
   // of its own; those before it leave now.
@@ -91,6 +93,7 @@ class SlotSums {
   const Arena& arena_;
   GradientPool& pool_;
   Leave leave_;
+  std::function<void()> waits_;
   std::mutex mutex_;
   SlotList list_;
   Slot slot_ = kNoSlot;  // being computed, or computed last

@@ -89,7 +89,8 @@ void Trainer::begin(const TrainingTask& task) {
   };
   const std::scoped_lock lock(training_.mutex);
   training_.step = task.step;
-  training_.sums = std::make_shared<SlotSums>(job_.arena, pool_, job_.spec.training.slots, task.ranges, leave);
+  training_.sums = std::make_shared<SlotSums>(job_.arena, pool_, job_.spec.training.slots, task.ranges, leave,
+                                              [this] { post_(worker::BufferWanted{}); });
 }
 
 void Trainer::become(const TrainingTask& task) {

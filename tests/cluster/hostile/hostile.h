@@ -30,6 +30,12 @@ void push_mark(zmq::context_t& context, const std::string& lead, SessionId sessi
 void send_parts(zmq::context_t& context, const std::string& address, const std::filesystem::path& key, bool says_hello,
                 double seconds);
 
+// Beside the job, until the time is over or it is told to end: so many sessions, whose keys are these in turn, that
+// offer contributions to open steps and never bring what they are called for. Once they owe something, a third of them
+// read nothing any more, a third read slowly, and a third are gone and come again as others. Prints what came of it.
+void owe(zmq::context_t& context, const std::string& lead, std::size_t count, double seconds,
+         const std::vector<std::string>& keys);
+
 // Everything that a key of a worker lets anybody say but values for open work, in a random order, by many connections:
 // see mixture.cpp. Prints how often it did each.
 struct MixtureOptions {

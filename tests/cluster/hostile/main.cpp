@@ -3,6 +3,7 @@
 // ballast-hostile LEAD evaluates FINGERPRINT DATA SECONDS   wrong results of evaluations that it was asked for
 // ballast-hostile LEAD mark SESSION             a contribution with a mark that is false
 // ballast-hostile ADDRESS parts KEY HELLO SECONDS   messages without end, after a hello if that is 1
+// ballast-hostile LEAD owe COUNT SECONDS KEY ...    so many sessions that offer contributions and never pay
 // ballast-hostile LEAD mixture SECONDS SEED KEY [FINGERPRINT DATA [SESSION ...]]   everything, at random
 //
 // Prints a line for each thing that came of it; exit code 1: a lane or the lead did not answer at all.
@@ -20,6 +21,8 @@ using namespace ballast;           // NOLINT: this program is about ballast
 using namespace ballast::hostile;  // NOLINT
 
 std::uint64_t number(const std::string& text) { return std::strtoull(text.c_str(), nullptr, 10); }
+constexpr int kMostSockets = 8192;
+
 double seconds(const std::string& text) { return std::strtod(text.c_str(), nullptr); }
 
 bool run(zmq::context_t& context, const std::string& lead, const std::string& what,
@@ -35,6 +38,8 @@ bool run(zmq::context_t& context, const std::string& lead, const std::string& wh
     push_mark(context, lead, number(rest[0]));
   } else if (what == "parts" && count == 3) {
     send_parts(context, lead, rest[0], rest[1] == "1", seconds(rest[2]));
+  } else if (what == "owe" && count >= 3) {
+    owe(context, lead, number(rest[0]), seconds(rest[1]), {rest.begin() + 2, rest.end()});
   } else if (what == "mixture" && count >= 3) {
     send_mixture(context, lead, {seconds(rest[0]), number(rest[1]), rest[2], {rest.begin() + 3, rest.end()}});
   } else {
@@ -47,7 +52,7 @@ bool run(zmq::context_t& context, const std::string& lead, const std::string& wh
 
 int main(int argc, char** argv) {
   try {
-    zmq::context_t context(1);
+    zmq::context_t context(1, kMostSockets);
     if (argc > 2 && run(context, argv[1], argv[2], {argv + 3, argv + argc})) {
       return 0;
     }

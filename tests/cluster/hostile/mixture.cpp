@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
@@ -16,6 +15,7 @@
 #include "common/arena/placement.h"
 #include "common/job/load.h"
 #include "common/net/peer.h"
+#include "tests/cluster/hostile/ending.h"
 #include "tests/cluster/hostile/greeting.h"
 #include "tests/cluster/hostile/hostile.h"
 #include "tests/cluster/hostile/talker.h"
@@ -26,8 +26,6 @@ namespace ballast::hostile {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-volatile std::sig_atomic_t is_told_to_end = 0;
 
 constexpr std::size_t kConnections = 16;
 constexpr std::size_t kCrowd = 8;    // sessions that say hello and are gone
@@ -412,7 +410,7 @@ std::optional<Beginning> begin(zmq::context_t& context, const std::string& lead,
 
 void send_mixture(zmq::context_t& context, const std::string& lead, const MixtureOptions& options) {
   malformed::Probe::use_key(options.key);
-  std::signal(SIGTERM, [](int) { is_told_to_end = 1; });
+  end_when_told();
   if (auto found = begin(context, lead, 1 + options.seed)) {
     Mixture(context, lead, options, std::move(found->welcome), found->over).run();
   }

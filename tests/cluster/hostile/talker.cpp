@@ -69,4 +69,22 @@ std::size_t Talker::read(std::size_t most) {
   return count;
 }
 
+std::optional<Message> Talker::next() {
+  zmq::message_t header;
+  if (!socket_.recv(header, zmq::recv_flags::dontwait)) {
+    return std::nullopt;
+  }
+  std::optional<zmq::message_t> payload;
+  for (bool more = header.more(); more; more = payload->more()) {
+    payload.emplace();
+    if (!socket_.recv(*payload)) {
+      return std::nullopt;
+    }
+  }
+  const auto bytes = std::as_bytes(std::span(static_cast<const char*>(header.data()), header.size()));
+  auto decoded = decode(bytes, payload ? payload->size() : 0, payload.has_value());
+  auto* const message = std::get_if<Message>(&decoded);
+  return message == nullptr ? std::nullopt : std::optional(std::move(*message));
+}
+
 }  // namespace ballast::hostile

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <zmq.hpp>
@@ -27,6 +28,8 @@ class Talker {
   bool send_parts(std::size_t parts, std::size_t bytes_each);
   // Reads what has come, at most so many messages.
   std::size_t read(std::size_t most);
+  // The next message that has come, without its payload; nothing: none has, or the last one is of nobody's language.
+  std::optional<Message> next();
 
  private:
   bool send_frame(std::span<const std::byte> frame, bool more);

@@ -73,7 +73,7 @@ class LaneCases {
   }
 
   void targets() {
-    refused("a status request", StatusRequest{}, RefusalCode::wrong_target, {"hellos, pulls and pushes"});
+    refused("a status request", StatusRequest{}, RefusalCode::wrong_target, {"hellos, pulls, offers and pushes"});
     refused("a pull of no chunk of the model", Pull{timeline_, 0, {kNoSuchChunk}}, RefusalCode::wrong_target,
             {"chunk " + text(kNoSuchChunk)});
     refused("a pull of one chunk again and again", Pull{timeline_, 0, std::vector<ChunkId>(65'536, 0)},

@@ -124,7 +124,9 @@ class Judge {
     stop_.ticks(clock);
     orders_.lead_ticks();
   }
-  void lead_hears(const LaneReport& report) { orders_.heard(report, timelines_.durable().timeline); }
+  void lead_hears(std::uint32_t lane, const LaneReport& report) {
+    orders_.heard(lane, report, timelines_.durable().timeline);
+  }
   // It has got a message of the lane.
   void heard(const LaneLife& lane, Micros now) { presence_.heard(lane.database.database, now); }
   void said_hello(SessionId session) {

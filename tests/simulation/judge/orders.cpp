@@ -52,9 +52,13 @@ void OrdersJudge::check_content(const Assign& assign, Timeline durable) const {
   }
 }
 
-void OrdersJudge::heard(const LaneReport& report, Timeline durable) {
+void OrdersJudge::heard(std::uint32_t lane, const LaneReport& report, Timeline durable) {
   auto& heard = brought_.heard;
-  if (report.slots_by_session.empty() || report.timeline != durable || !report.serving) {
+  if (report.timeline != durable || !report.serving) {
+    return;
+  }
+  brought_.unpaying[lane] = report.rounds.unpaying;
+  if (report.slots_by_session.empty()) {
     return;
   }
   if (heard.timeline != report.timeline) {
@@ -74,13 +78,21 @@ void OrdersJudge::heard(const LaneReport& report, Timeline durable) {
   }
 }
 
-void OrdersJudge::said_hello(SessionId session) {
+void OrdersJudge::said_hello(SessionId session) { forget_brought(session); }
+
+void OrdersJudge::forget_brought(SessionId session) {
   for (auto* lately : {&brought_.heard.lately, &brought_.before_tick, &brought_.acted_on}) {
     lately->erase(session);
   }
 }
 
-void OrdersJudge::lead_ticks() { brought_.acted_on = std::exchange(brought_.before_tick, brought_.heard.lately); }
+// Who is said to send nothing has no credit by what it brought before, or meanwhile.
+void OrdersJudge::lead_ticks() {
+  brought_.acted_on = std::exchange(brought_.before_tick, brought_.heard.lately);
+  for (const auto& [lane, unpaying] : brought_.unpaying) {
+    std::ranges::for_each(unpaying, [&](SessionId session) { forget_brought(session); });
+  }
+}
 
 // By what the lead knows for sure: what it has heard since the tick before the last one it may still have to act on.
 OrdersJudge::Division OrdersJudge::new_division(Generation generation) const {

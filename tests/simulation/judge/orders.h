@@ -25,8 +25,8 @@ class OrdersJudge {
     orders_.clear();
     brought_ = {};
   }
-  // The lead hears a report of a lane that counts whose slots became part of steps.
-  void heard(const LaneReport& report, Timeline durable);
+  // The lead hears a report of the lane.
+  void heard(std::uint32_t lane, const LaneReport& report, Timeline durable);
   // The session says hello: what the lead knew of it may be forgotten.
   void said_hello(SessionId session);
   void lead_ticks();
@@ -55,6 +55,7 @@ class OrdersJudge {
     SessionId with_lately = 0;   // has a range
   };
 
+  void forget_brought(SessionId session);
   void check_content(const Assign& assign, Timeline durable) const;
   [[nodiscard]] Division new_division(Generation generation) const;
   void check_division(SessionId session, const Assign& assign);
@@ -65,7 +66,8 @@ class OrdersJudge {
     Brought heard;
     std::map<SessionId, Step> before_tick;  // heard.lately at the last tick
     std::map<SessionId, Step> acted_on;     // at the one before: whatever the lead does next, it knows that
-    Division division;                      // the newest
+    std::map<std::uint32_t, std::vector<SessionId>> unpaying;  // by lane: said to send nothing of what is called
+    Division division;                                         // the newest
   } brought_;
 };
 

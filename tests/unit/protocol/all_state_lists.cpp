@@ -51,6 +51,7 @@
 #include "protocol/lead/work_times.h"
 #include "protocol/slot_set.h"
 #include "protocol/state_list.h"
+#include "protocol/worker/buffer_shortage.h"
 #include "protocol/worker/item_work.h"
 #include "protocol/worker/lane_link.h"
 #include "protocol/worker/lane_links.h"
@@ -116,6 +117,7 @@ static_assert(lists_all_members<LeadLane>());
 static_assert(lists_all_members<TurnedAway>());
 static_assert(lists_all_members<ShardRoster>());
 static_assert(lists_all_members<RecentMedian<15>>());
+static_assert(lists_all_members<WantedSlots>());
 static_assert(lists_all_members<OpenStep>());
 static_assert(lists_all_members<SlotHolder>());
 static_assert(lists_all_members<SlotHolders>());
@@ -132,6 +134,7 @@ static_assert(lists_all_members<StepDecisions>());
 static_assert(lists_all_members<StepPlanner>());
 static_assert(lists_all_members<RecentTimes>());
 static_assert(lists_all_members<WorkTimes>());
+static_assert(lists_all_members<BufferShortage>());
 static_assert(lists_all_members<ItemWork>());
 static_assert(lists_all_members<LaneLink>());
 static_assert(lists_all_members<LaneLinks>());

@@ -392,8 +392,8 @@ void fill(Random& random, ItemReport& value) {
 }
 
 void fill(Random& random, RoundReport& value) {
-  auto& [missing, reached, reached_by, wanted, offered_by] = value;
-  fill_all(random, missing, reached, reached_by, offered_by);
+  auto& [missing, reached, reached_by, wanted, offered_by, out_of_standing, unpaying] = value;
+  fill_all(random, missing, reached, reached_by, offered_by, out_of_standing, unpaying);
   fill_slot_or_none(random, wanted, {0, kMaxSlots});
 }
 

@@ -44,11 +44,11 @@ TEST_CASE("bytes given ahead are spent and returned no further than they go, to 
   CHECK(accounts.spend(kOld, 20));
   accounts.ask_return(kOld, 4, 0);
   CHECK(accounts.is_asked_to_return(kOld));
-  CHECK_FALSE(accounts.returned(kOld, 3, 10));
-  CHECK_FALSE(accounts.returned(kOld, 4, 31));
-  CHECK(accounts.returned(kOld, 0, 10));  // unasked
+  CHECK_FALSE(accounts.returned(kOld, 3, 10, 0));
+  CHECK_FALSE(accounts.returned(kOld, 4, 31, 0));
+  CHECK(accounts.returned(kOld, 0, 10, 0));  // unasked
   CHECK(accounts.is_asked_to_return(kOld));
-  CHECK(accounts.returned(kOld, 4, 20));
+  CHECK(accounts.returned(kOld, 4, 20, 0));
   CHECK(accounts.bytes() == 0);
   CHECK(accounts.overdue(1'000).empty());
 }
@@ -67,4 +67,29 @@ TEST_CASE("what is asked for by name is overdue from when nothing earlier is uns
   accounts.settle(kNew, 4, 29);  // which does not answer the return
   CHECK(accounts.overdue(29).empty());
   CHECK(accounts.overdue(30) == std::vector{kNew});
+}
+
+TEST_CASE("what is passed over is overdue whatever else is paid, and what comes behind it has its own time") {
+  CallAccounts accounts(10);
+  accounts.call(kOld, 1, open_call(20), 0);
+  accounts.call(kOld, 2, open_call(20), 0);
+  accounts.settle(kOld, 2, 8);
+  CHECK(accounts.overdue(10) == std::vector{kOld});
+  accounts.ask_return(kNew, 3, 20);
+  accounts.call(kNew, 4, open_call(20), 21);
+  CHECK(accounts.returned(kNew, 3, 0, 29));
+  CHECK(accounts.overdue(38).empty());
+  CHECK(accounts.overdue(39) == std::vector{kNew});
+}
+
+TEST_CASE("a return that is asked for behind a call is waited for when the call has come") {
+  CallAccounts accounts(10);
+  accounts.call(kOld, 1, open_call(64'000), 0);  // which may take a second longer
+  accounts.ask_return(kOld, 2, 5);
+  accounts.call(kOld, 3, open_call(20), 6);
+  CHECK(accounts.overdue(1'000'009).empty());
+  accounts.settle(kOld, 1, 1'000'009);
+  CHECK(accounts.overdue(1'000'018).empty());
+  accounts.settle(kOld, 3, 1'000'018);
+  CHECK(accounts.overdue(1'000'019) == std::vector{kOld});
 }

@@ -61,3 +61,19 @@ TEST_CASE("after a rewind nothing is known of any lane") {
   CHECK(progress.open_step() == kRounds);
   CHECK(progress.missing().empty());
 }
+
+TEST_CASE("whoever is out of good standing at some lane is told, whatever step that lane is at") {
+  RoundProgress progress(kSlots, kRounds);
+  auto behind = at_step(2, {1});
+  behind.rounds.out_of_standing = {7, 8};
+  behind.rounds.unpaying = {8};
+  auto ahead = at_step(3, {1});
+  ahead.rounds.out_of_standing = {9};
+  progress.take({0, 0}, behind);
+  progress.take({0, 1}, ahead);
+  CHECK(progress.wanted().out_of_standing == std::set<SessionId>{7, 8, 9});
+  CHECK(progress.wanted().unpaying == std::set<SessionId>{8});
+  progress.take({0, 0}, at_step(2, {1}));
+  CHECK(progress.wanted().out_of_standing == std::set<SessionId>{9});
+  CHECK(progress.wanted().unpaying.empty());
+}

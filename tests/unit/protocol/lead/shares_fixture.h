@@ -58,7 +58,11 @@ class SharesFixture {
     for (const auto range : slots) {
       missing.erase(range);
     }
-    shares.observe(open, missing, now);
+    shares.observe(open, missing, {missing, {}, out_of_standing, unpaying}, now);
+  }
+  // Some lane wants this slot next, and nobody offers it.
+  void want(Slot slot) {
+    shares.observe(open, missing, {SlotSet(missing.slots()), {{slot, {}}}, out_of_standing, unpaying}, now);
   }
   // The lanes report that a slot of each has become part of a step.
   void bring(const Sessions& ids) {
@@ -81,7 +85,7 @@ class SharesFixture {
     open = step;
     opened = now;
     missing = SlotSet::full(missing.slots());
-    shares.observe(open, missing, now);
+    shares.observe(open, missing, {missing, {}, out_of_standing, unpaying}, now);
     shares.take_changed();
   }
   void lose(SessionId session) {
@@ -102,6 +106,9 @@ class SharesFixture {
   Sessions sessions;
   std::set<SessionId> silent;
   std::map<SessionId, std::uint64_t> brought;
+  // As lanes say.
+  std::set<SessionId> out_of_standing;
+  std::set<SessionId> unpaying;
   SlotSet missing;
   Step open = 0;
   Micros now = 10'000'000;

@@ -155,3 +155,20 @@ TEST_CASE("a session that tells impossible figures has spans of 12 days, and no 
   CHECK(session.progress().in_hand_for == kLongest);
   CHECK(session.in_hand_since() == 0);
 }
+
+TEST_CASE("a session that has computed less of a step than before has given some of it up, in that step") {
+  SlotSession session(kSessionSlots);
+  session.heard(progress_at(1, 4), 1, 0, 100);
+  CHECK_FALSE(session.has_given_up(1));
+  session.heard(progress_at(2, 1), 2, 0, 200);  // another step begins with nothing
+  CHECK_FALSE(session.has_given_up(2));
+  session.heard(progress_at(2, 3), 2, 0, 300);
+  CHECK_FALSE(session.has_given_up(2));
+  session.heard(progress_at(2, 2), 2, 0, 400);
+  CHECK(session.has_given_up(2));
+  session.heard(progress_at(2, 4), 2, 0, 500);
+  CHECK(session.has_given_up(2));
+  CHECK_FALSE(session.has_given_up(1));
+  session.heard(progress_at(3, 4), 3, 0, 600);
+  CHECK_FALSE(session.has_given_up(3));
+}

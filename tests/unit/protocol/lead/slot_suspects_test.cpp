@@ -25,6 +25,35 @@ TEST_CASE("what a silent session has not brought goes to the others as they fall
   CHECK(at.shares.held_up(1) == "it is silent");
 }
 
+TEST_CASE("where work is given up for want of buffers, the slot that a lane wants next is handed out first") {
+  for (const bool gives_up : {false, true}) {
+    CAPTURE(gives_up);
+    SharesFixture at(12, {1, 2, 3});
+    at.beat(2, {{4, 8}});
+    at.beat(3, {}, 8);
+    at.want(0);
+    at.silent = {1};
+    at.hand_out();
+    REQUIRE(at.work(2) == Ranges{{2, 4}});
+    at.beat(2, {{2, 4}, {4, gives_up ? 7U : 8U}});
+    at.hand_out();
+    CHECK(at.work(2).back() == (gives_up ? SlotRange{0, 1} : SlotRange{1, 2}));
+  }
+}
+
+TEST_CASE("what was given up in one step changes nothing in the next") {
+  SharesFixture at(12, {1, 2, 3});
+  at.beat(2, {{4, 8}});
+  at.beat(2, {{4, 7}});
+  at.open_step(1);
+  at.beat(2, {{4, 8}});
+  at.beat(3, {{8, 11}}, 11);
+  at.want(0);
+  at.silent = {1};
+  at.hand_out();
+  CHECK(at.work(2) == Ranges{{2, 4}});
+}
+
 TEST_CASE("a suspect that is heard of is counted on again, and keeps what is left of its share") {
   SharesFixture at(12, {1, 2, 3});
   at.beat(2, {{4, 8}});
@@ -305,4 +334,113 @@ TEST_CASE("a suspect, and a session where nobody has nothing left, get their tri
   CHECK(at.shares.trials() == 1);
   CHECK(at.work(2) == Ranges{{3, 4}});
   CHECK(at.work(1) == Ranges{{0, 4}});
+}
+
+// ---- sessions that send nothing of what lanes call
+
+TEST_CASE("the share of a session that sends nothing goes to the others, and the next division leaves it out") {
+  SharesFixture at(12, {1, 2, 3});
+  at.unpaying = at.out_of_standing = {1};
+  at.beat(1, {{0, 4}});
+  at.beat(2, {{4, 8}});
+  at.beat(3, {}, 8);
+  at.arrive({{4, 8}});
+  at.hand_out();
+  CHECK(at.shares.held_up(1) == "it sends nothing of what lanes call: that was taken back twice");
+  CHECK(at.work(2) == Ranges{{2, 4}});  // though it has computed all of its share
+  CHECK(at.shares.standing(1, kNoLimit).slots.empty());
+  CHECK(at.shares.standing(2, kNoLimit).slots.size() == 6);
+}
+
+TEST_CASE(
+    "a session that sends nothing loses its credit, and has a share again when it has sent and brought something") {
+  SharesFixture at(12, {1, 2});
+  at.establish({1, 2});
+  at.unpaying = at.out_of_standing = {1};
+  at.beat(1, {}, 0);
+  at.beat(2, {{6, 12}});
+  at.arrive({{6, 12}});
+  at.hand_out();
+  for (Step step = 1; step <= 3; ++step) {
+    at.open_step(step);
+    at.hand_out();
+    CHECK(at.work(1) == Ranges{{11, 12}});
+    CHECK(at.work(2) == Ranges{{0, 12}});
+  }
+  CHECK(at.shares.trials() == 3);
+  at.unpaying.clear();
+  at.arrive({{11, 12}});
+  at.hand_out();
+  CHECK(at.shares.held_up(1).empty());
+  at.shares.divide(at.sessions, 5);
+  CHECK(at.shares.standing(1, 9).slots.empty());
+  at.bring({1});
+  at.shares.divide(at.sessions, 5);
+  CHECK_FALSE(at.shares.standing(1, 9).slots.empty());
+}
+
+TEST_CASE("if all send nothing, all are counted on") {
+  SharesFixture at(4, {1, 2});
+  at.unpaying = at.out_of_standing = {1, 2};
+  at.beat(1, {{0, 1}}, 1);
+  at.beat(2, {{2, 4}});
+  at.arrive({{2, 4}});
+  at.hand_out();
+  at.open_step(1);
+  at.hand_out();
+  CHECK_FALSE(at.work(1).empty());
+  CHECK_FALSE(at.work(2).empty());
+}
+
+TEST_CASE("without redistribution nobody is suspected for what lanes say") {
+  SlotShares::Rules rules;
+  rules.redistributes = false;
+  SharesFixture at(4, {1, 2}, rules);
+  at.unpaying = at.out_of_standing = {1};
+  at.beat(2, {{2, 4}});
+  at.arrive({{2, 4}});
+  at.hand_out();
+  CHECK(at.shares.held_up(1).empty());
+  CHECK(at.work(2).empty() == false);
+  CHECK(at.work(2) == Ranges{{2, 4}});
+}
+
+TEST_CASE("what a lost session had goes to those in good standing at every lane, also if they are still at work") {
+  SharesFixture at(12, {1, 2, 3});
+  at.out_of_standing = {2};
+  at.beat(1, {}, 0);
+  at.beat(2, {{4, 8}});
+  at.beat(3, {{8, 9}}, 9);
+  at.lose(1);
+  at.arrive({{4, 8}});
+  at.hand_out();
+  CHECK(at.work(2) == Ranges{{4, 8}});  // nothing for now
+  at.beat(3, {{8, 12}});
+  at.hand_out();
+  CHECK(at.work(3).front().end == 4);
+  CHECK(at.work(2) == Ranges{{4, 8}});
+}
+
+TEST_CASE("what a lost session had goes to one that is out of good standing, if nobody in good standing will take it") {
+  SharesFixture at(12, {1, 2, 3});
+  at.out_of_standing = {2, 3};
+  at.beat(1, {}, 0);
+  at.beat(2, {{4, 8}});
+  at.beat(3, {{8, 9}}, 9);
+  at.lose(1);
+  at.arrive({{4, 8}});
+  at.hand_out();
+  CHECK(at.work(2).front().end == 4);
+}
+
+TEST_CASE("one in good standing that hangs at what another has brought is not waited for") {
+  SharesFixture at(12, {1, 2, 3});
+  at.out_of_standing = {2};
+  at.beat(1, {}, 0);
+  at.beat(2, {{4, 8}});
+  at.beat(3, {{8, 11}}, 11);
+  at.lose(1);
+  at.arrive({{4, 8}, {8, 12}});
+  at.hand_out();
+  CHECK(at.work(2).front().end == 4);
 }

@@ -156,6 +156,21 @@ TEST_CASE("what a session says that has brought nothing moves nobody") {
   CHECK(at.work(1) == Ranges{{4, 8}});
 }
 
+TEST_CASE("that a session gives work up which has brought nothing changes nobody's order") {
+  for (const auto session : {SessionId{1}, SessionId{3}}) {
+    CAPTURE(session);
+    TrialsFixture at({3});
+    at.beat(session, {{0, 1}, {7, 8}});
+    at.beat(session, {{0, 1}});
+    at.beat(1, {{0, 4}});
+    at.arrive({{0, 4}});
+    at.lose(2);
+    at.want(4);
+    at.hand_out();
+    CHECK(at.work(1) == (session == 1 ? Ranges{{4, 5}} : Ranges{{4, 8}}));
+  }
+}
+
 TEST_CASE("where nobody has brought anything all share, and those that did go on alone") {
   SharesFixture at(8, {1, 2, 3});
   CHECK_FALSE(at.shares.standing(3, 9).slots.empty());

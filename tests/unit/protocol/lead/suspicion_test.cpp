@@ -28,6 +28,18 @@ TEST_CASE("a session is suspected while it is lost, silent or late") {
   CHECK_FALSE(suspicion.is_suspect());
 }
 
+TEST_CASE("a session is suspected as long as lanes say that it sends nothing of what they call") {
+  Suspicion suspicion;
+  suspicion.send_nothing(true);
+  CHECK(suspicion.is_suspect());
+  CHECK(suspicion.is_unpaying());
+  CHECK(suspicion.why({}, 0) == "it sends nothing of what lanes call: that was taken back twice");
+  suspicion.excuse();  // it gets on: that is not what is asked of it
+  CHECK(suspicion.is_suspect());
+  suspicion.send_nothing(false);
+  CHECK_FALSE(suspicion.is_suspect());
+}
+
 TEST_CASE("a late session of which nothing is awaited is late no more, unless others have got of its share") {
   Suspicion suspicion;
   suspicion.find_late();
@@ -65,6 +77,22 @@ TEST_CASE("a session may miss as many steps as it has brought something, three a
     miss(suspicion);
   }
   CHECK_FALSE(suspicion.has_credit());
+}
+
+TEST_CASE("a session that sends nothing of what is called has no credit, and none by what it brings meanwhile") {
+  Suspicion suspicion;
+  suspicion.bring();
+  suspicion.send_nothing(false);
+  CHECK(suspicion.has_credit());
+  suspicion.send_nothing(true);
+  CHECK_FALSE(suspicion.has_credit());
+  suspicion.bring();
+  suspicion.send_nothing(true);
+  suspicion.send_nothing(false);
+  CHECK_FALSE(suspicion.has_credit());
+  CHECK_FALSE(suspicion.is_suspect());
+  suspicion.bring();
+  CHECK(suspicion.has_credit());
 }
 
 TEST_CASE("a session that was late and brought something all the same has missed nothing") {

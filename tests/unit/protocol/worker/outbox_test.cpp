@@ -305,3 +305,53 @@ TEST_CASE("an outbox does what going through all of it would do, whatever comes 
     }
   }
 }
+
+TEST_CASE("what is withdrawn of what was offered is told at once, and of what was not offered nothing is") {
+  Outbox outbox(kRetry);
+  outbox.add(contribution(0, 0, {0, 1}, 1));
+  outbox.add(contribution(0, 1, {0, 1}, 2));
+  outbox.add(contribution(0, 1, {1, 2}, 3));
+  REQUIRE(outbox.offers(false));
+  CHECK(payloads(outbox.withdraw(0, {0, 1})) == PayloadIds{1, 2});
+  CHECK_FALSE(outbox.has(0, 0));
+  const auto offers = outbox.offers(false);
+  REQUIRE(offers);
+  CHECK(*offers == std::vector<Work>{{0, 1, {1, 2}}});
+  CHECK_FALSE(outbox.offers(false));
+  outbox.withdraw(0, {0, 4});
+  CHECK(outbox.offers(false) == std::vector<Work>{});  // the last one, too
+  CHECK_FALSE(outbox.offers(true));
+  outbox.add(contribution(0, 2, {2, 3}, 4));
+  outbox.withdraw(0, {2, 3});
+  CHECK_FALSE(outbox.offers(false));
+}
+
+TEST_CASE("an expired item's contributions are offered no more") {
+  Outbox outbox(kRetry);
+  outbox.add(contribution(0, 0, {0, 1}, 1));
+  REQUIRE(outbox.offers(false));
+  outbox.drop(0, 0);
+  CHECK(outbox.offers(false) == std::vector<Work>{});
+}
+
+TEST_CASE("of each node it is known whether some of it is sent, and since when all of it waits") {
+  Outbox outbox(kRetry);
+  outbox.add(contribution(0, 0, {0, 1}, 1), 10);
+  outbox.add(contribution(0, 1, {0, 1}, 2), 20);
+  outbox.add(contribution(0, 0, {2, 4}, 3), 15);
+  outbox.add(contribution(1, 0, {0, 1}, 4), 30);
+  using Kept = std::vector<KeptNode>;
+  CHECK(outbox.kept(0) == Kept{{{0, 1}, false, 20}, {{2, 4}, false, 15}});
+  outbox.call({0, 0, {0, 1}}, 40);
+  CHECK(outbox.kept(0).front().is_sent);
+  outbox.receipt(1, 0, 0, {0, 1}, 50);
+  CHECK(outbox.kept(0) == Kept{{{0, 1}, false, 20}, {{2, 4}, false, 15}});
+  outbox.call({0, 1, {0, 1}}, 60);
+  outbox.not_yet(1, {0, 1, {0, 1}});
+  CHECK_FALSE(outbox.kept(0).front().is_sent);
+  outbox.call({0, 1, {0, 1}}, 70);
+  outbox.forget_sent();
+  CHECK_FALSE(outbox.kept(0).front().is_sent);
+  outbox.before(1, 1);
+  CHECK(outbox.kept(0) == Kept{{{2, 4}, false, 15}});
+}

@@ -274,3 +274,25 @@ TEST_CASE("a session without slots of its own goes on at its first ones after wh
   CHECK(target.step == 5);
   CHECK(target.ranges == Ready{{1, 2}});
 }
+
+TEST_CASE("slots that are given up are computed again when the computation has ended, whichever it was that had them") {
+  RoundWorkFixture at;
+  at.order({0, 6, {0, 4}});
+  const auto target = *at.work.next();
+  at.work.begins(target);
+  at.work.begun(0);
+  at.work.begun(1);
+  at.work.give_up(0, {0, 1});
+  CHECK(at.work.begun_of(0).runs() == Ready{{1, 2}});
+  CHECK_FALSE(at.work.amend(target));  // that computation has taken the slot
+  at.work.begun(2);
+  at.work.begun(3);
+  at.work.computed(target);
+  const auto again = *at.work.next();
+  CHECK(again.step == 0);
+  CHECK(again.ranges == Ready{{0, 1}});
+  at.work.begins(again);
+  at.work.begun(0);
+  at.work.give_up(0, {2, 4});  // of the one before: this one takes them as well
+  CHECK(at.work.amend(again) == Ready{{0, 1}, {2, 4}});
+}

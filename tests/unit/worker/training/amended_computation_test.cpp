@@ -248,6 +248,15 @@ TEST_CASE("a computation that waits for receipts ends when it is closed, and tel
     std::ranges::copy(computation.posted().take(), std::back_inserter(events));
   }
   CHECK(ready() == static_cast<std::ptrdiff_t>(arenas * job.arena.chunks.size()));
+  const auto wanted = [&] {
+    std::ranges::copy(computation.posted().take(), std::back_inserter(events));
+    return std::ranges::count_if(events,
+                                 [](const auto& event) { return std::holds_alternative<worker::BufferWanted>(event); });
+  };
+  while (wanted() == 0 && std::chrono::steady_clock::now() < give_up) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  CHECK(wanted() == 1);
   computation.become({{0, 1}, {15, 16}});  // does not wait for it
   const auto closed_at = std::chrono::steady_clock::now();
   computation.thread().close();
@@ -256,6 +265,22 @@ TEST_CASE("a computation that waits for receipts ends when it is closed, and tel
   for (const auto& event : computation.posted().take()) {
     CHECK_FALSE(std::holds_alternative<worker::Computed>(event));
   }
+}
+
+TEST_CASE("a computation that finds no free arena says so, and goes on with the first that is given back") {
+  const auto job = job_of_sixteen_slots();
+  AmendedComputation computation(job);
+  computation.keep_receipts();
+  std::vector<SlotRange> ranges;
+  for (Slot slot = 0; slot < kSixteen; slot += 2) {
+    ranges.push_back({slot, slot + 1});
+  }
+  computation.compute(ranges);
+  computation.posted().up_to<worker::BufferWanted>();
+  CHECK(computation.begun().count() == gradient_arenas(kSixteen));
+  computation.give_receipts();
+  computation.wait();
+  CHECK(computation.begun().count() == ranges.size());
 }
 
 }  // namespace

@@ -1,0 +1,191 @@
+"""The memory of servers stays within what they were given, whatever that is, while two hundred sessions beside the job's
+workers offer contributions, are called for them and never pay: a third stops reading, a third reads slowly, a third
+vanishes. The job goes on, and has equal bits at every budget.
+
+BALLAST_BUDGET_STEPS: of each run (25). BALLAST_BUDGET_PLOT=FILE.svg: draws every step's peak."""
+
+import json
+import os
+import re
+import threading
+import time
+
+import harness
+import jobs
+import keys
+import metrics
+import plot
+
+STEPS = int(os.environ.get("BALLAST_BUDGET_STEPS", "25"))
+PLOT = os.environ.get("BALLAST_BUDGET_PLOT")
+SESSIONS = 200
+SHARDS = 2
+ALLOWANCE = 192       # MiB: freed memory stays with the process, and neither ZeroMQ's nor the kernel's buffers are the budget's
+MEBIBYTE = 1 << 20
+PARAMETERS = 8        # of 1024 x 1024 floats each
+BEGUN = 2             # steps that are over before anybody else comes
+PATIENCE = 300
+
+TOO_LITTLE = re.compile(r"cluster\.memory_mib: 1 is too little: shard \d+ needs (\d+) MiB")
+
+
+def model(steps):
+    text = jobs.emulated(steps=steps, compute_ms=20, job="budget")
+    parameters = "\n".join(f"    - {{name: p{i}.weight, shape: [1024, 1024]}}" for i in range(PARAMETERS))
+    head, rest = text.split("  parameters:\n")
+    return head + "  parameters:\n" + parameters + "\n" + rest[rest.index("data:"):].replace("shards: 1, workers: 1", f"shards: {SHARDS}, workers: 2")
+
+
+class Peaks:
+    """What servers have, looked at by their pages and the kernel until it is told to end."""
+
+    def __init__(self, servers, pages):
+        self.servers, self.pages = servers, pages
+        self.resident = [{} for _ in servers]       # by step: bytes
+        self.contributions = [{} for _ in servers]  # likewise
+        self.waits = 0
+        self.taken_back = 0
+        self.beyond = []                            # what was above a lane's memory
+        self.ending = threading.Event()
+        self.thread = threading.Thread(target=self.look_on, daemon=True)
+        self.thread.start()
+
+    def look_on(self):
+        while not self.ending.wait(0.05):
+            waits = taken_back = 0
+            for index, (server, address) in enumerate(zip(self.servers, self.pages)):
+                try:
+                    page = metrics.scrape(f"http://{address}/metrics")
+                    resident = self.resident_bytes(server)
+                except (OSError, StopIteration):
+                    continue  # not there yet, or no more
+                if "ballast_shard_open_step{" not in page:
+                    continue
+                step = int(metrics.value(page, "ballast_shard_open_step"))
+                held = metrics.value(page, "ballast_shard_contribution_bytes")
+                memory = metrics.value(page, "ballast_shard_contribution_memory_bytes")
+                if held > memory:
+                    self.beyond.append((index, step, held, memory))
+                self.note(self.resident[index], step, resident)
+                self.note(self.contributions[index], step, held)
+                waits += metrics.value(page, "ballast_shard_waited_for_room_total")
+                taken_back += metrics.value(page, "ballast_shard_calls_taken_back_total")
+            self.waits, self.taken_back = max(self.waits, waits), max(self.taken_back, taken_back)
+
+    @staticmethod
+    def note(peaks, step, value):
+        peaks[step] = max(peaks.get(step, 0), value)
+
+    @staticmethod
+    def resident_bytes(process):
+        with open(f"/proc/{process.pid}/status", encoding="utf-8") as lines:
+            return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS")) * 1024
+
+    def end(self):
+        self.ending.set()
+        self.thread.join()
+
+
+class Budget(keys.ByHand):
+    patience = PATIENCE
+
+    def setUp(self):
+        super().setUp()
+        for number in range(SESSIONS):
+            self.ballast("keygen", self.made, "--add-worker", f"debtor-{number}")
+        self.hand_out()
+
+    def least(self):
+        job = self.job(model(STEPS), name="least.yaml")
+        answer = harness.ballast("check", job, "--set", "cluster.memory_mib=1")
+        self.assertEqual(answer.returncode, 2, answer.stdout)
+        return int(TOO_LITTLE.search(answer.stderr)[1])
+
+    def digests(self, memory, debtors):
+        """Those of the job in that memory (None: as much as a server takes by itself), and what was in use."""
+        name = f"{memory or 'default'}{'' if debtors else '-alone'}"
+        text = model(STEPS)
+        if memory:
+            text = text.replace("cluster: {", f"cluster: {{memory_mib: {memory}, ")
+        self.file = self.job(text, name=f"{name}.yaml")
+        self.address_file = self.folder / f"{name}.lead"
+        pages = [f"127.0.0.1:{port}" for port in harness.free_ports(SHARDS)]
+        servers = [self.serve(name, 0, pages[0])]
+        self.wait_for("the lead", self.address_file.exists)
+        self.lead = self.address_file.read_text().strip()
+        servers.append(self.serve(name, 1, pages[1]))
+        peaks = Peaks(servers, pages)
+        began = time.monotonic()
+        workers = [self.worker(f"{name}-one"), self.worker(f"{name}-two")]
+        hostile = self.owing(name) if debtors else None
+        for process in [*workers, *servers]:
+            self.assertEqual(process.wait(self.patience), 0, self.logs())
+        seconds = time.monotonic() - began
+        peaks.end()
+        self.tell(name, memory, peaks, seconds, self.told_by(name, hostile))
+        folder = self.folder / f"{name}-gathered"
+        self.ballast("gather", *(self.folder / f"{name}-shard-{shard}" for shard in range(SHARDS)), "--run-dir", folder)
+        return self.digest_of(folder, "--step", str(STEPS)), peaks
+
+    def serve(self, name, shard, page):
+        words = ["--lead", self.lead] if shard else ["--lead", "tcp://127.0.0.1:*", "--address-file", self.address_file]
+        process, self.logs_of[f"{name}-server-{shard}"] = self.start_by_hand(
+            f"{name}-server-{shard}", harness.SERVER, "--job", self.file, "--shard", shard, *words, "--metrics", page,
+            "--database", self.folder / f"{name}-shard-{shard}", "--keys", self.at_servers)
+        return process
+
+    def owing(self, name):
+        self.wait_for("steps", lambda: self.step() >= BEGUN)
+        return self.start_process(harness.HOSTILE, self.lead, "owe", SESSIONS, PATIENCE,
+                                  *(self.made / f"debtor-{number}.key" for number in range(SESSIONS)),
+                                  out=self.folder / f"{name}-debtors.log")
+
+    def told_by(self, name, hostile):
+        if hostile is None:
+            return {}
+        hostile.terminate()
+        hostile.wait(self.patience)
+        said = json.loads(harness.text_of(self.folder / f"{name}-debtors.log"))
+        self.assertGreaterEqual(said["sessions"], SESSIONS, said)
+        for kind in ("offers", "calls", "vanished"):
+            self.assertGreater(said[kind], 0, said)
+        return said
+
+    def tell(self, name, memory, peaks, seconds, said):
+        most = max(max(shard.values()) for shard in peaks.resident) // MEBIBYTE
+        held = max(max(shard.values()) for shard in peaks.contributions) / MEBIBYTE
+        print(f"{name}: {STEPS / seconds:.2f} steps/s; resident at most {most} MiB of {memory or 'what it takes'}, contributions "
+              f"{held:.1f} MiB; {peaks.waits:.0f} turns waited for room, {peaks.taken_back:.0f} connections ended; {said}", flush=True)
+        self.assertEqual(peaks.beyond, [])
+        if memory:
+            self.assertLessEqual(most, memory + ALLOWANCE, name)
+
+    def test_equal_bits_within_every_budget_beside_who_never_pays(self):
+        least = self.least()
+        reference = self.reference(self.job(model(STEPS)), {"model.compute_ms": 0})
+        drawn = {}
+        for memory, debtors in ((least, False), (least, True), (2 * least, True), (None, False)):
+            with self.subTest(memory=memory, debtors=debtors):
+                found, peaks = self.digests(memory, debtors)
+                self.expect_equal_bits(found, reference)
+                if memory == least:
+                    self.assertGreater(peaks.waits, 0, "there was room for everything")
+                if debtors:
+                    self.assertGreater(peaks.taken_back, 0, "nobody was late with what it owes")
+                drawn[(memory, debtors)] = peaks
+        if PLOT:
+            self.draw(drawn)
+
+    def draw(self, drawn):
+        charts = []
+        for (memory, debtors), peaks in drawn.items():
+            lines = {f"shard {shard}, {what}": sorted((step, peak / MEBIBYTE) for step, peak in by_step.items())
+                     for what, shards in (("resident", peaks.resident), ("contributions", peaks.contributions))
+                     for shard, by_step in enumerate(shards)}
+            title = f"{memory or 'what it takes by itself'} MiB{f', beside {SESSIONS} sessions that never pay' if debtors else ''}"
+            charts.append(plot.Chart(title, "step", "MiB at most", lines, memory))
+        plot.write(charts, PLOT)
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -1,0 +1,301 @@
+#include "protocol/lane/call_book.h"
+
+#include <doctest/doctest.h>
+
+#include "tests/unit/protocol/lane/call_book_fixture.h"
+
+using namespace ballast;
+using namespace ballast::one_book;
+
+TEST_CASE("what is offered is called once, the lowest first, and nobody who offers nothing") {
+  BookFixture at(100);
+  at.offers(kAnn, {leaf(1, 0), leaf(0, 3), leaf(0, 1)});
+  const auto actions = at.turn();
+  const auto calls = BookFixture::to<Call>(actions, kAnn);
+  REQUIRE(calls.size() == 3);
+  CHECK(actions.size() == 3);
+  CHECK(calls[0].work == leaf(0, 1));
+  CHECK(calls[1].work == leaf(0, 3));
+  CHECK(calls[2].work == leaf(1, 0));
+  CHECK(calls[0].number < calls[1].number);
+  CHECK(calls[1].number < calls[2].number);
+  at.offers(kAnn, {leaf(0, 1), leaf(0, 3)});  // it has not heard of the calls yet
+  CHECK(at.turn().empty());
+}
+
+TEST_CASE("offers take the place of those before, and come over the newest connection alone") {
+  BookFixture at(0);
+  at.offers(kAnn, {leaf(0, 0)});
+  at.offers(kAnn, {leaf(0, 1)});
+  CHECK(at.turn().empty());  // nobody has the first slot, and there is no room for another one
+  at.book.heard(kAnn, 2, kAnn);
+  CHECK_FALSE(at.offers(kAnn, {leaf(0, 0)}, 1));
+  CHECK(at.turn().empty());
+  CHECK(at.offers(kAnn, {leaf(0, 0)}, 2));
+  CHECK(at.only_call_of(kAnn).work == leaf(0, 0));
+}
+
+TEST_CASE("a call is in use until its payload, its none, or the end of its connection") {
+  BookFixture at(100);
+  at.offers(kAnn, {leaf(0, 0), leaf(0, 1), leaf(0, 2)});
+  const auto calls = at.calls_of(kAnn);
+  REQUIRE(calls.size() == 3);
+  CHECK(at.in_use() == 30);
+  at.pay(kAnn, calls[0]);
+  CHECK(at.in_use() == 30);  // held now
+  at.none(kAnn, calls[1]);
+  CHECK(at.in_use() == 20);
+  at.book.forget_offers();  // another timeline
+  at.greet(kAnn, 2);        // another connection
+  at.book.forget(kAnn);     // its death
+  CHECK(at.in_use() == 20);
+  at.book.ended(kAnn, 2);
+  CHECK(at.in_use() == 20);
+  at.book.ended(kAnn, 1);
+  CHECK(at.in_use() == 10);
+}
+
+TEST_CASE("what was not called, or is not what was called, was not asked for") {
+  BookFixture at(100);
+  CHECK(at.push(kAnn, leaf(0, 0), 0) == CallBook::Payment::unasked);
+  at.offers(kAnn, {leaf(0, 0), leaf(0, 1), leaf(0, 2)});
+  const auto calls = at.calls_of(kAnn);
+  REQUIRE(calls.size() == 3);
+  CHECK(at.push(kBob, leaf(0, 0), calls[0].number) == CallBook::Payment::unasked);
+  CHECK(at.push(kAnn, leaf(0, 0), calls[0].number, 10, 2) == CallBook::Payment::unasked);
+  CHECK(at.push(kAnn, leaf(1, 0), calls[0].number) == CallBook::Payment::unasked);
+  CHECK(at.push(kAnn, leaf(0, 1), calls[1].number, 11) == CallBook::Payment::unasked);
+  at.pay(kAnn, calls[2]);
+  CHECK(at.push(kAnn, leaf(0, 2), calls[2].number) == CallBook::Payment::unasked);  // once
+}
+
+TEST_CASE("the first missing slot of the lowest chunk is called whatever is in use, once at a time") {
+  BookFixture at(0);
+  at.offers(kAnn, {leaf(0, 1), leaf(0, 2), leaf(1, 0)});
+  CHECK(at.turn().empty());
+  CHECK(at.book.counters().waits == 1);
+  at.offers(kBob, {leaf(0, 0)});
+  at.pay(kBob, at.only_call_of(kBob));
+  const auto second = at.only_call_of(kAnn);
+  CHECK(second.work == leaf(0, 1));
+  at.offers(kBob, {leaf(0, 1)});
+  CHECK(at.turn().empty());
+  at.pay(kAnn, second);
+  CHECK(at.only_call_of(kAnn).work == leaf(0, 2));
+  CHECK(at.book.counters().spine_calls == 3);
+  CHECK(at.book.counters().calls == 3);
+}
+
+TEST_CASE("others are called as far as there is room beside the reserve, and first what joins what is held") {
+  BookFixture at(20);
+  at.offers(kAnn, {leaf(0, 2)});
+  at.pay(kAnn, at.only_call_of(kAnn));
+  at.offers(kAnn, {leaf(0, 1), leaf(0, 3), leaf(1, 1)});
+  CHECK(at.only_call_of(kAnn).work == leaf(0, 3));
+}
+
+TEST_CASE("nothing is called that lies in a node which is called, until that is void") {
+  BookFixture at(100);
+  at.offers(kAnn, {{0, 0, {2, 4}}});
+  const auto call = at.only_call_of(kAnn);
+  at.offers(kBob, {leaf(0, 2)});
+  CHECK(at.turn().empty());
+  at.none(kAnn, call);
+  CHECK(at.only_call_of(kBob).work == leaf(0, 2));
+}
+
+TEST_CASE("what is covered or applied is answered with a receipt, and not called") {
+  BookFixture at(100);
+  at.offers(kAnn, {{0, 0, {0, 4}}, {0, 1, {0, 2}}});
+  const auto calls = at.calls_of(kAnn);
+  REQUIRE(calls.size() == 2);
+  at.offers(kBob, {leaf(0, 2), leaf(1, 1)});
+  at.pay(kAnn, calls[0]);
+  CHECK(BookFixture::to<Receipt>(at.told, kBob) == std::vector<Receipt>{{1, 0, 0, {2, 3}, ReceiptOutcome::duplicate}});
+  at.pay(kAnn, calls[1]);
+  const auto actions = at.turn();
+  CHECK(BookFixture::to<Receipt>(actions, kBob) == std::vector<Receipt>{{1, 0, 1, {1, 2}, ReceiptOutcome::duplicate}});
+  CHECK(actions.size() == 1);
+  CHECK(at.turn().empty());
+}
+
+TEST_CASE("what does not come for two seconds is taken back once all is read, and stays in use until the end") {
+  BookFixture at(0);
+  at.book.tick(1'000);
+  at.offers(kAnn, {leaf(0, 0)});
+  at.only_call_of(kAnn);
+  at.book.tick(9'000'000);
+  CHECK(at.book.take_back(1'000 + kOverdue - 1).empty());  // something may be unread since
+  const auto taken = at.book.take_back(1'000 + kOverdue);
+  REQUIRE(taken.size() == 1);
+  const auto* drop = std::get_if<lane::DropConnection>(taken.data());
+  REQUIRE(drop != nullptr);
+  CHECK(drop->session == kAnn);
+  CHECK(drop->connection == 1);
+  CHECK(at.book.take_back(9'000'000).empty());
+  CHECK(at.in_use() == 10);
+  CHECK_FALSE(at.offers(kAnn, {leaf(0, 0)}));
+  at.book.heard(kAnn, 2, kAnn);
+  CHECK(at.offers(kAnn, {leaf(0, 0)}, 2));
+  CHECK(at.turn().empty());  // the spine's call is not settled
+  at.book.ended(kAnn, 1);
+  CHECK(at.in_use() == 0);
+  CHECK(at.only_call_of(kAnn).work == leaf(0, 0));
+}
+
+TEST_CASE("whose call is taken back is out of good standing, with all sessions of its key") {
+  BookFixture at(100);
+  at.book.greet(3, 1, kAnn, true);  // of the same key
+  at.offers(kAnn, {leaf(0, 0)});
+  at.only_call_of(kAnn);
+  CHECK(at.book.take_back(kOverdue).size() == 1);
+  at.book.ended(kAnn, 1);
+  at.offers(3, {leaf(0, 1), leaf(0, 2)});
+  const auto call = at.only_call_of(3);  // one at a time
+  CHECK(call.work == leaf(0, 1));
+  at.book.greet(4, 1, kAnn, true);  // nor does a new session make it better
+  at.offers(4, {leaf(1, 1)});
+  CHECK(at.turn().empty());
+  at.pay(3, call);
+  CHECK(at.turn().size() == 2);  // it has paid
+}
+
+TEST_CASE("of the spine those out of good standing are asked last, and first whoever failed longest ago") {
+  BookFixture at(0);
+  at.greet(3);
+  at.offers(kBob, {leaf(0, 0)});
+  at.fail(kBob);
+  at.offers(kAnn, {leaf(0, 0)});
+  at.fail(kAnn);
+  at.offers(kAnn, {leaf(0, 0)});
+  at.offers(kBob, {leaf(0, 0)});
+  at.offers(3, {leaf(0, 0)});
+  at.fail(3);
+  at.fail(kBob);  // of the three the first to fail
+  at.fail(kAnn);
+  CHECK(at.book.counters().spine_calls == 5);
+}
+
+TEST_CASE("nobody fails who says that there is nothing of what is covered, or of another timeline") {
+  BookFixture at(100);
+  at.offers(kAnn, {leaf(0, 0), leaf(0, 1), {0, 0, {2, 4}}});
+  const auto calls = at.calls_of(kAnn);
+  REQUIRE(calls.size() == 3);
+  at.offers(kBob, {{0, 0, {0, 2}}});
+  at.pay(kBob, at.only_call_of(kBob));
+  at.none(kAnn, calls[0]);
+  at.none(kAnn, calls[1]);
+  at.none(kAnn, calls[2], 1, 2);
+  at.offers(kAnn, {leaf(1, 1), leaf(1, 2)});
+  CHECK(at.calls_of(kAnn).size() == 2);  // as only one in good standing is
+}
+
+TEST_CASE("half of the room beside the reserve is given ahead, in equal parts, to those who got weights") {
+  BookFixture at(80);
+  CHECK(at.turn().empty());
+  at.book.served(kAnn);
+  CHECK(BookFixture::to<BytesAhead>(at.turn(), kAnn) == std::vector<BytesAhead>{{40}});
+  CHECK(at.in_use() == 40);
+  at.book.served(kBob);
+  CHECK(BookFixture::to<BytesAhead>(at.turn(), kBob) == std::vector<BytesAhead>{{20}});
+  CHECK(at.push(kAnn, leaf(0, 1), 0, 41) == CallBook::Payment::unasked);
+  CHECK(at.push(kAnn, leaf(0, 1), 0) == CallBook::Payment::paid);
+  CHECK(at.push(kBob, leaf(0, 2), 0, 10, 2) == CallBook::Payment::unasked);  // over another connection
+  CHECK(at.in_use() == 60);
+  CHECK(at.book.take_back(100 * kOverdue).empty());  // never overdue
+}
+
+TEST_CASE("nothing is given ahead of less than the largest chunk, or to whoever is out of good standing") {
+  BookFixture small(19);
+  small.book.served(kAnn);
+  CHECK(small.turn().empty());
+  BookFixture at(80);
+  at.offers(kAnn, {leaf(0, 0)});
+  at.fail(kAnn);
+  at.book.served(kAnn);
+  CHECK(at.turn().empty());
+}
+
+TEST_CASE("what is given ahead is asked back when an offer waits for room, and comes back as an amount") {
+  BookFixture at(20);
+  at.book.served(kAnn);
+  CHECK(BookFixture::to<BytesAhead>(at.turn(), kAnn) == std::vector<BytesAhead>{{10}});
+  at.offers(kBob, {leaf(0, 1), leaf(0, 2)});
+  auto actions = at.turn();
+  CHECK(BookFixture::to<Call>(actions, kBob).size() == 1);
+  const auto asked = BookFixture::to<ReturnAsked>(actions, kAnn);
+  REQUIRE(asked.size() == 1);
+  at.book.served(kAnn);
+  CHECK(at.turn().empty());  // it is asked once, and given nothing meanwhile
+  CHECK_FALSE(at.book.returns(kAnn, 1, asked[0].number, 11));
+  CHECK_FALSE(at.book.returns(kAnn, 1, asked[0].number + 1, 10));
+  CHECK(at.book.returns(kAnn, 1, asked[0].number, 10));
+  CHECK(at.only_call_of(kBob).work == leaf(0, 2));
+}
+
+TEST_CASE("a return that is not answered is taken back, and what was given comes back with the connection's end") {
+  BookFixture at(20);
+  at.book.served(kAnn);
+  at.turn();
+  at.offers(kBob, {leaf(0, 1), leaf(0, 2)});
+  const auto first = at.turn();
+  at.pay(kBob, BookFixture::to<Call>(first, kBob).at(0));
+  CHECK(at.book.take_back(kOverdue - 1).empty());
+  CHECK(at.book.take_back(kOverdue).size() == 1);
+  CHECK(at.in_use() == 20);
+  at.book.ended(kAnn, 1);
+  CHECK(at.in_use() == 10);
+}
+
+TEST_CASE("who takes no calls has room for two chunks as long as it is known") {
+  BookFixture at(100);
+  CHECK(at.book.greet_with_credit(kAnn, at.applier) == 10);
+  CHECK(at.in_use() == 20);
+  CHECK(at.push(kAnn, leaf(0, 1), 0) == CallBook::Payment::paid);
+  at.book.forget(kAnn);
+  CHECK(at.in_use() == 10);  // what is held
+}
+
+TEST_CASE("who takes no calls is let in only where there is room, and what it sends must find some as well") {
+  BookFixture at(35);
+  CHECK(at.book.greet_with_credit(kAnn, at.applier) == 10);
+  CHECK(at.book.greet_with_credit(kBob, at.applier) == std::nullopt);
+  CHECK(at.book.greet_with_credit(kAnn, at.applier) == 10);  // it had it already
+  CHECK(at.book.has_room_for(leaf(0, 2), 10, at.applier));
+  CHECK(at.push(kAnn, leaf(0, 2), 0) == CallBook::Payment::paid);
+  CHECK_FALSE(at.book.has_room_for(leaf(0, 3), 10, at.applier));
+  CHECK(at.book.has_room_for(leaf(0, 0), 10, at.applier));  // the spine has its own
+  at.book.forget(kAnn);
+  CHECK(at.book.has_room_for(leaf(0, 3), 10, at.applier));
+}
+
+TEST_CASE("who in good standing offers the slot that is wanted, or is called for it, is told") {
+  BookFixture at(0);
+  at.offers(kAnn, {{0, 0, {0, 2}}});
+  at.offers(kBob, {leaf(0, 0)});
+  const auto wanted = at.applier.oldest_wanted();
+  REQUIRE(wanted);
+  CHECK(at.book.bringers(*wanted, 4, 8) == std::vector{kAnn, kBob});
+  CHECK(at.book.bringers(*wanted, 4, 1).size() == 1);
+  const auto call = at.only_call_of(kAnn);
+  CHECK(at.book.bringers(*wanted, 4, 8) == std::vector{kAnn, kBob});
+  at.none(kAnn, call);
+  at.offers(kAnn, {{0, 0, {0, 2}}});
+  CHECK(at.book.bringers(*wanted, 4, 8) == std::vector{kBob});
+}
+
+TEST_CASE("of items the oldest is called, one at a time until it is applied") {
+  BookFixture at(0, {{0, 10, false}}, ItemRules{});
+  at.measures = false;
+  at.offers(kAnn, {leaf(0, 1)});
+  const auto call = at.only_call_of(kAnn);
+  at.offers(kBob, {leaf(0, 0)});
+  CHECK(at.turn().empty());
+  at.pay(kAnn, call);
+  CHECK(at.turn().empty());  // taken, and not applied
+  CHECK(at.in_use() == 10);
+  const ChunkMeasure found{0, 0, {}, true, 0, kNoSlot};
+  CHECK(at.applier.measured({found, at.payload}, at.plan).applied.size() == 1);
+  CHECK(at.in_use() == 0);
+  CHECK(at.only_call_of(kBob).work == leaf(0, 0));
+}

@@ -1,0 +1,139 @@
+// What a lane tells of sessions that send nothing of what it calls.
+#include <set>
+
+#include "tests/unit/protocol/lane/lane_fixture.h"
+
+using namespace ballast;
+using namespace ballast::one_lane;
+
+namespace {
+
+constexpr SessionId kSecond = 11;
+constexpr PayerId kKeyOfBoth = 5;
+constexpr Work kFirst{0, 3, {0, 2}};
+
+struct CallsFixture : Fixture {
+  CallsFixture() : Fixture(with_memory()) {}
+  static LaneConfig with_memory() {
+    auto own = config();
+    own.memory_bytes = 1'000;
+    own.call_overdue = 1'000;
+    own.call_pause = 0;
+    own.report_every = 1'000;
+    own.idle_report_every = 1'000;
+    return own;
+  }
+
+  lane::Actions say(SessionId session, const Message& message, PayloadId payload = kNoPayload, std::uint64_t bytes = 0,
+                    PayerId payer = kKeyOfBoth) {
+    return lane.step(lane::FromWorker{session, &message, payload, bytes, connections[session], payer});
+  }
+  // A new connection, over which one thing is offered: the number by which it is called.
+  std::uint64_t is_called(SessionId session, const Work& work = kFirst, PayerId payer = kKeyOfBoth) {
+    ++connections[session];
+    say(session, LaneHello{"worker", "spec", "layout", true}, kNoPayload, 0, payer);
+    for (const auto& action : say(session, Offers{1, {work}}, kNoPayload, 0, payer)) {
+      if (const auto* send = std::get_if<lane::SendToWorker>(&action)) {
+        if (const auto* call = std::get_if<Call>(&send->message)) {
+          return call->number;
+        }
+      }
+    }
+    return 0;
+  }
+  // Nothing comes for longer than it may take.
+  void wait() {
+    now += 10'000;
+    lane.step(lane::Tick{now, now});
+    for (const auto& [session, connection] : connections) {
+      lane.step(lane::ConnectionEnded{session, connection});
+    }
+  }
+  void pay(SessionId session, std::uint64_t call, const Work& work = kFirst) {
+    const Push push{
+        .timeline = 1, .step = work.step, .chunk = work.chunk, .node = work.node, .phases = {}, .call = call};
+    say(session, push, ++last_payload, work.chunk == 3 ? 100 : 40);
+  }
+  RoundReport report() {
+    now += 10'000;
+    for (const auto& action : lane.step(lane::Tick{now, now})) {
+      if (const auto* send = std::get_if<lane::SendToLead>(&action)) {
+        if (const auto* report = std::get_if<LaneReport>(&send->message)) {
+          return report->rounds;
+        }
+      }
+    }
+    FAIL("the lane does not report");
+    return {};
+  }
+
+  std::map<SessionId, ConnectionId> connections;
+  Micros now = 1'000;
+};
+
+using Sessions = std::vector<SessionId>;
+
+}  // namespace
+
+TEST_CASE("whoever lets a call go unpaid is told as out of good standing, and as sending nothing after the second") {
+  CallsFixture at;
+  REQUIRE(at.is_called(kWorker) != 0);
+  at.wait();
+  CHECK(at.report().out_of_standing == Sessions{kWorker});
+  CHECK(at.report().unpaying.empty());
+  REQUIRE(at.is_called(kWorker) != 0);
+  at.wait();
+  CHECK(at.report().unpaying == Sessions{kWorker});
+  const auto call = at.is_called(kWorker);
+  REQUIRE(call != 0);
+  at.pay(kWorker, call);
+  CHECK(at.report().unpaying.empty());
+  CHECK(at.report().out_of_standing == Sessions{kWorker});  // it owes one more
+}
+
+TEST_CASE("a payment between two calls that are taken back counts") {
+  CallsFixture at;
+  REQUIRE(at.is_called(kWorker) != 0);
+  at.wait();
+  at.pay(kWorker, at.is_called(kWorker));
+  const Work second{0, 3, {2, 3}};
+  REQUIRE(at.is_called(kWorker, second) != 0);
+  at.wait();
+  const auto told = at.report();
+  CHECK(told.out_of_standing == Sessions{kWorker});
+  CHECK(told.unpaying.empty());
+}
+
+TEST_CASE("whoever sends nothing sends nothing as another session of its key, unless others of the key pay") {
+  CallsFixture at;
+  for (const SessionId session : {kWorker, kSecond}) {
+    REQUIRE(at.is_called(session) != 0);
+    at.wait();
+  }
+  CHECK(at.report().unpaying == Sessions{kWorker, kSecond});
+  at.pay(kSecond, at.is_called(kSecond));
+  CHECK(at.report().unpaying.empty());
+}
+
+TEST_CASE("of a key whose other sessions pay, the one that does not is told all the same") {
+  CallsFixture at;
+  const Work second{0, 3, {0, 1}};
+  REQUIRE(at.is_called(kWorker) != 0);
+  at.wait();
+  at.pay(kSecond, at.is_called(kSecond, second), second);
+  REQUIRE(at.is_called(kWorker) != 0);
+  at.wait();
+  CHECK(at.report().unpaying == Sessions{kWorker});
+}
+
+TEST_CASE("a lane names so many at most, first those that failed last") {
+  CallsFixture at;
+  for (SessionId session = 1; session <= kMaxOutOfStanding + 1; ++session) {
+    REQUIRE(at.is_called(session, kFirst, session) != 0);
+    at.wait();
+  }
+  const auto told = at.report();
+  CHECK(told.out_of_standing.size() == kMaxOutOfStanding);
+  CHECK(told.out_of_standing.front() == kMaxOutOfStanding + 1);
+  CHECK(std::ranges::find(told.out_of_standing, 1) == told.out_of_standing.end());
+}
