@@ -500,7 +500,7 @@ void CallBook::call_good(Timeline timeline, const LaneApplier& applier, const Fa
   }
 }
 
-// One call at a time of whoever is out of good standing.
+// One call at a time of whoever is out of good standing, for what nobody is called for.
 void CallBook::call_others(Timeline timeline, const LaneApplier& applier, const FactorPlan& plan, Actions& actions) {
   std::size_t looked = 0;
   for (auto at = others_.begin(); at != others_.end() && looked < kMostLookedAt; ++looked) {
@@ -512,8 +512,8 @@ void CallBook::call_others(Timeline timeline, const LaneApplier& applier, const 
         receipt(timeline, session, work, actions);
       }
       const auto payer = sessions_.at(session).payer;
-      const bool may_be_called =
-          want == Want::wanted && !owing_.contains(payer) && payers_.may_be_called(payer, now_);
+      const bool may_be_called = want == Want::wanted && !owing_.contains(payer) &&
+                                 payers_.may_be_called(payer, now_) && !is_called(work, applier.slots());
       const auto bytes = applier.served(work.chunk)->bytes;
       if (may_be_called && !has_room(applier, bytes)) {
         awaits_room_ = true;

@@ -2,7 +2,7 @@
 workers offer contributions, are called for them and never pay: a third stops reading, a third reads slowly, a third
 vanishes. The job goes on, and has equal bits at every budget.
 
-BALLAST_BUDGET_STEPS: of each run (25). BALLAST_BUDGET_PLOT=FILE.svg: draws every step's peak."""
+BALLAST_BUDGET_STEPS: of each run (15). BALLAST_BUDGET_PLOT=FILE.svg: draws every step's peak."""
 
 import json
 import os
@@ -16,11 +16,11 @@ import keys
 import metrics
 import plot
 
-STEPS = int(os.environ.get("BALLAST_BUDGET_STEPS", "25"))
+STEPS = int(os.environ.get("BALLAST_BUDGET_STEPS", "15"))
 PLOT = os.environ.get("BALLAST_BUDGET_PLOT")
 SESSIONS = 200
 SHARDS = 2
-ALLOWANCE = 192       # MiB: freed memory stays with the process, and neither ZeroMQ's nor the kernel's buffers are the budget's
+ALLOWANCE = 64        # MiB: freed memory stays with the process, and ZeroMQ's buffers are not of the budget
 MEBIBYTE = 1 << 20
 PARAMETERS = 8        # of 1024 x 1024 floats each
 BEGUN = 2             # steps that are over before anybody else comes

@@ -319,7 +319,7 @@ void draw_departures(LifeSpec& life, Random& random) {
 // Drawn apart from all else: lives without it are what they would be.
 void draw_lost_disks(LifeSpec& life) {
   Random random(Random::mix(life.seed ^ 0x6469736bU));
-  if (!life.copies || life.faults.death || !random.chance(0.2)) {
+  if (!life.copies || life.faults.death || !random.chance(0.3)) {
     return;
   }
   life.restores = true;

@@ -162,7 +162,7 @@ class Watcher {
       : common_(common),
         keys_(key),
         talker_(common.context, common.lanes.front().address, session_routing_id(1 + (common.random() >> 1U)), &keys_) {
-    talker_.send(LaneHello{"watcher", common.job.spec_digest, common.job.layout_digest});
+    talker_.send(LaneHello{"watcher", common.job.spec_digest, common.job.layout_digest, true});
   }
   void look() {
     while (const auto message = talker_.next()) {
