@@ -361,13 +361,14 @@ TEST_CASE(
   at.beat(2, {{6, 12}});
   at.arrive({{6, 12}});
   at.hand_out();
+  CHECK(at.work(1) == Ranges{{5, 6}});  // of what was its own
   for (Step step = 1; step <= 3; ++step) {
     at.open_step(step);
     at.hand_out();
     CHECK(at.work(1) == Ranges{{11, 12}});
     CHECK(at.work(2) == Ranges{{0, 12}});
   }
-  CHECK(at.shares.trials() == 3);
+  CHECK(at.shares.trials() == 4);
   at.unpaying.clear();
   at.arrive({{11, 12}});
   at.hand_out();
