@@ -69,8 +69,9 @@ class SlotSession {
   // All of it.
   template <typename = void>
   [[nodiscard]] auto state() const {
-    return listed::all(listed::plain(slots_, has_progress_, progress_), listed::parts(computed_, lag_),
-                       listed::plain(gave_up_, known_, lag_of_), listed::ages(heard_at_, in_hand_since_, uplink_free_));
+    return listed::all(listed::plain(slots_, has_progress_, progress_), listed::parts(computed_),
+                       listed::plain(gave_up_), listed::parts(lag_), listed::plain(known_, lag_of_),
+                       listed::ages(heard_at_, in_hand_since_, uplink_free_));
   }
 
  private:
@@ -78,8 +79,8 @@ class SlotSession {
   bool has_progress_ = false;  // in this timeline
   SlotProgress progress_;      // the newest
   SlotSet computed_;           // as it says
+  bool gave_up_ = false;       // some of it, in this step
   RecentMedian<15> lag_;
-  bool gave_up_ = false;  // some of what it had computed, in this step
   KnownPace known_;
   Step lag_of_ = 0;  // the step after the newest of which the lag is known
   Micros heard_at_ = 0;
