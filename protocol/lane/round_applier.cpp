@@ -14,7 +14,8 @@ RoundApplier::RoundApplier(const LaneConfig& config)
       measures_updates_(config.measures_updates),
       needs_whole_gradient_(config.needs_whole_gradient),
       chunks_(config.chunks, [&](const LaneChunk& chunk) { return Chunk(chunk, config.slots); }),
-      next_decided_(chunks_.size()) {}
+      next_decided_(chunks_.size()),
+      brought_first_(config.slots) {}
 
 // ---- contributions
 
@@ -49,6 +50,9 @@ void RoundApplier::collect(Chunk& chunk, SessionId session, const Push& push, Pa
     offered.receipt = ReceiptOutcome::accepted;
     chunk.fault = std::min(chunk.fault, push.fault);
     ++held_payloads_;
+    if (chunk.spec.statistics) {
+      note_first(session, push.node);
+    }
   }
   counters_.superseded += taken.discarded.size();
   held_payloads_ -= taken.discarded.size() + taken.joins.size();
@@ -65,6 +69,11 @@ void RoundApplier::collect(Chunk& chunk, SessionId session, const Push& push, Pa
     const bool is_last = chunk.round.covered() && &join == &taken.joins.back();
     offered.actions.emplace_back(lane::Sum{join, chunk.spec.id, is_last});
   }
+}
+
+// A larger sum that comes later has the same bits, and takes nothing of what the first one has done.
+void RoundApplier::note_first(SessionId session, Node node) {
+  std::replace(brought_first_.begin() + node.begin, brought_first_.begin() + node.end, SessionId{0}, session);
 }
 
 // Once for each root.
@@ -134,7 +143,7 @@ std::optional<AppliedUpdate> RoundApplier::apply_if_decided(Chunk& chunk, const 
   update.node = {0, slots_};
   update.of_statistics = chunk.spec.statistics;
   if (chunk.spec.statistics) {
-    update.contributors = chunk.round.contributors();
+    update.contributors = std::exchange(brought_first_, std::vector<SessionId>(slots_));
   }
   chunk.reached_by = chunk.round.some_contributors(kMaxReachedBy);
   update.apply = {
@@ -221,6 +230,7 @@ std::vector<PayloadId> RoundApplier::forget() {
     payloads.insert(payloads.end(), held.begin(), held.end());
     reopen(chunk);
   }
+  std::ranges::fill(brought_first_, SessionId{0});
   held_payloads_ = 0;
   held_bytes_ = 0;
   root_bytes_ = 0;

@@ -89,10 +89,11 @@ class RoundApplier {
   // All of it.
   template <typename = void>
   [[nodiscard]] auto state() const {
-    return listed::all(
-        listed::plain(slots_, steps_, event_bytes_, measures_updates_, needs_whole_gradient_), listed::parts(chunks_),
-        listed::plain(base_, open_step_, behind_, next_decided_, waiting_chunks_), listed::accounts(held_payloads_),
-        listed::fixed(held_bytes_, root_bytes_, lowest_), listed::accounts(counters_));
+    return listed::all(listed::plain(slots_, steps_, event_bytes_, measures_updates_, needs_whole_gradient_),
+                       listed::parts(chunks_),
+                       listed::plain(base_, open_step_, behind_, next_decided_, waiting_chunks_),
+                       listed::accounts(brought_first_, held_payloads_),
+                       listed::fixed(held_bytes_, root_bytes_, lowest_), listed::accounts(counters_));
   }
 
  private:
@@ -117,6 +118,7 @@ class RoundApplier {
 
   std::optional<lane::Measure> read_if_foreseen(Chunk& chunk, const FactorPlan& plan);
   static void reopen(Chunk& chunk);
+  void note_first(SessionId session, Node node);
   void collect(Chunk& chunk, SessionId session, const Push& push, PayloadId payload, Offered& offered);
   ApplierOutcome apply_decided(const FactorPlan& plan);
   std::optional<AppliedUpdate> apply_if_decided(Chunk& chunk, const FactorPlan& plan);
@@ -136,6 +138,9 @@ class RoundApplier {
   std::size_t behind_ = 0;          // chunks still at open_step_
   std::size_t next_decided_;        // chunks from here on may be due by a plan, to be applied or measured
   std::size_t waiting_chunks_ = 0;  // covered ones of open_step_ that have no decision
+  // Who brought each slot of the open statistics first, though another's sum may have taken its place since; 0: nobody
+  // yet. For accounts only.
+  std::vector<SessionId> brought_first_;
   std::size_t held_payloads_ = 0;
   // These follow from the chunks.
   std::uint64_t held_bytes_ = 0;

@@ -14,7 +14,9 @@ void RoundCourse::reopen(Micros now) {
 
 void RoundCourse::observe_idle(const ShardRoster& shards, const std::set<LaneId>& news, Micros /*now*/) {
   for (const auto id : news) {
-    progress_.take(id, shards.lanes().at(id).report);
+    const auto& report = shards.lanes().at(id).report;
+    progress_.take(id, report);
+    shares_.brought(report.slots_by_session);
   }
 }
 

@@ -4,9 +4,7 @@
 
 namespace ballast {
 
-bool SlotHolder::keeps_share() const {
-  return !suspicion.is_suspect() && !suspicion.has_missed_too_much() && !seen.is_leaving();
-}
+bool SlotHolder::keeps_share() const { return !suspicion.is_suspect() && suspicion.has_credit() && !seen.is_leaving(); }
 
 void SlotHolder::erase_begun(const OpenStep& open, SlotSet& slots) const {
   for (const auto range : seen.computed_ranges(open.step)) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 
 #include "protocol/ids.h"
@@ -25,15 +26,17 @@ struct SlotHolder {
   StepShare share;
   Suspicion suspicion;
   std::size_t place = kNowhere;  // among those that slots are shared out to
+  std::uint64_t brought = 0;     // slots, by the lanes' newest report
+  std::uint64_t turn = 0;        // among those that wait for a slot to show what they can do, the lowest first
 
   // All of it.
   template <typename = void>
   [[nodiscard]] auto state() const {
-    return listed::all(listed::parts(seen, share, suspicion), listed::plain(place));
+    return listed::all(listed::parts(seen, share, suspicion), listed::plain(place, brought), listed::names(turn));
   }
 
   [[nodiscard]] bool takes_part() const { return place != kNowhere; }
-  // Divisions give it a range.
+  // Divisions give it a range. Without credit they do only where nobody has any.
   [[nodiscard]] bool keeps_share() const;
   // Takes out of the set what it has begun.
   void erase_begun(const OpenStep& open, SlotSet& slots) const;

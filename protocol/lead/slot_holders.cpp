@@ -16,7 +16,11 @@ constexpr Micros kLateSlots = 3;  // of a session's slots, or of what was predic
 // ---- sessions
 
 SlotHolder& SlotHolders::holder(SessionId session) {
-  return holders_.try_emplace(session, rules_.step.slots).first->second;
+  const auto [known, is_new] = holders_.try_emplace(session, rules_.step.slots);
+  if (is_new) {
+    known->second.turn = ++turns_;
+  }
+  return known->second;
 }
 
 const SlotHolder* SlotHolders::find(SessionId session) const {
@@ -30,7 +34,7 @@ void SlotHolders::lose(SessionId session) {
     return;
   }
   auto& own = known->second;
-  if (own.seen.has_left_all(open_.step)) {
+  if (is_believed(own) && own.seen.has_left_all(open_.step)) {
     delivered_.insert(*own.seen.computed(open_.step));
     delivered_until_ = heard_ + rules_.floors.late_share;
   }
@@ -47,7 +51,7 @@ void SlotHolders::forget_lost() {
 }
 
 SlotHolders::Holders::iterator SlotHolders::forget_lost(Holders::iterator held) {
-  typical_.learn(held->second.seen.known_pace(), {});
+  paces_with(held->second).learn(held->second.seen.known_pace(), {});
   joined_.clear();
   return holders_.erase(held);
 }
@@ -62,9 +66,10 @@ HolderNews SlotHolders::heard(SessionId session, const SlotProgress& progress, M
   const auto from = tells_lag ? std::optional(std::max(open_.opened, own.share.given_at())) : std::nullopt;
   const auto known = own.seen.known_pace();
   const bool has_moved = own.seen.heard(progress, open_.step, from, now);
-  typical_.learn(known, own.seen.known_pace());
-  open_.lacks_buffers = open_.lacks_buffers || (open_.is_observed && own.seen.has_given_up(open_.step));
-  if (open_.is_observed && own.seen.has_passed(open_.step) && delivered_.count() < rules_.step.slots) {
+  paces_with(own).learn(known, own.seen.known_pace());
+  const bool tells = open_.is_observed && is_believed(own);
+  open_.lacks_buffers = open_.lacks_buffers || (tells && own.seen.has_given_up(open_.step));
+  if (tells && own.seen.has_passed(open_.step) && delivered_.count() < rules_.step.slots) {
     delivered_ = SlotSet::full(rules_.step.slots);
     delivered_until_ = now + rules_.floors.late_share;
   }
@@ -73,12 +78,43 @@ HolderNews SlotHolders::heard(SessionId session, const SlotProgress& progress, M
     expect(own, now);
     counts_.returned += own.suspicion.is_suspect() ? 0 : 1;
   }
-  if (const auto* computed = own.seen.computed(open_.step); computed != nullptr && !computed->empty()) {
-    own.suspicion.bring();
-  }
   const bool leaves = progress.leaving && !was_leaving;
   const bool has_ended = has_moved && own.seen.in_hand(open_.step) == kNoSlot;
   return {leaves, leaves || has_ended || (was_suspect && !own.suspicion.is_suspect())};
+}
+
+// ---- credit
+
+TypicalPace& SlotHolders::paces_with(const SlotHolder& holder) {
+  return holder.suspicion.has_credit() ? typical_ : typical_of_others_;
+}
+
+// Whether it has credit now, and had none.
+template <typename Change>
+bool SlotHolders::change_credit(SlotHolder& holder, Change&& change) {
+  const bool had_credit = holder.suspicion.has_credit();
+  change(holder.suspicion);
+  const bool has_credit = holder.suspicion.has_credit();
+  if (had_credit != has_credit) {
+    const auto& known = holder.seen.known_pace();
+    (had_credit ? typical_ : typical_of_others_).learn(known, {});
+    paces_with(holder).learn({}, known);
+  }
+  return !had_credit && has_credit;
+}
+
+bool SlotHolders::brought(const std::vector<SessionSlots>& slots) {
+  bool is_new = false;
+  for (const auto& entry : slots) {
+    const auto known = holders_.find(entry.session);
+    if (known == holders_.end() || known->second.brought == entry.slots) {
+      continue;
+    }
+    known->second.brought = entry.slots;
+    is_new = change_credit(known->second, [](Suspicion& own) { own.bring(); }) || is_new;
+  }
+  some_have_credit_ = some_have_credit_ || is_new;
+  return is_new;
 }
 
 void SlotHolders::rewind() {
@@ -107,7 +143,9 @@ void SlotHolders::forgive(Micros slept) {
 
 void SlotHolders::open_step(Step step, const SlotSet& missing, WantedSlots wanted, const Ranges& standing, Micros now) {
   if (open_.is_observed) {
-    std::ranges::for_each(holders_, [](Held& held) { held.second.suspicion.close_step(); });
+    for (auto& [session, own] : holders_) {
+      change_credit(own, [](Suspicion& suspicion) { suspicion.close_step(); });
+    }
   }
   forget_lost();
   open_.step = step;
@@ -119,7 +157,7 @@ void SlotHolders::open_step(Step step, const SlotSet& missing, WantedSlots wante
   open_.was_slept = false;
   contested_ = SlotSet(rules_.step.slots);
   delivered_ = SlotSet(rules_.step.slots);
-  typical_.settle();
+  settle_typical();
   take_standing(standing, now);
 }
 
@@ -137,6 +175,7 @@ void SlotHolders::reopen(const Ranges& standing, Micros now) {
 }
 
 void SlotHolders::take_standing(const Ranges& standing, Micros now) {
+  tried_ = SlotSet(rules_.step.slots);
   for (const auto& [session, range] : standing) {
     holder(session);
   }
@@ -159,11 +198,13 @@ void SlotHolders::tell_all() {
 // What another has brought of what was given to two.
 void SlotHolders::forget_covered() {
   auto covered = contested_;
+  covered.insert(tried_);
   covered.erase(open_.missing);
   if (covered.empty()) {
     return;
   }
   contested_.erase(covered);
+  tried_.erase(covered);
   for (auto& held : holders_) {
     auto dropped = SlotSet(rules_.step.slots);
     for (const auto range : held.second.share.ranges()) {
@@ -189,11 +230,11 @@ void SlotHolders::give(Held& to, SlotRange range, Micros now) {
   changed_.insert(to.first);
 }
 
-void SlotHolders::give_trial(SessionId session, SlotRange range, Micros now) {
-  const auto own = holders_.find(session);
-  give(*own, range, now);
-  own->second.share.make_trial();
-  contest(range);
+void SlotHolders::give_trial(Held& to, SlotRange range, Micros now) {
+  give(to, range, now);
+  to.second.share.make_trial();
+  to.second.turn = ++turns_;
+  tried_.insert(range);
   ++counts_.trials;
 }
 
@@ -235,7 +276,7 @@ SlotSet SlotHolders::unclaimed(const Chosen& counted, Micros now) const {
     own.erase_begun(open_, unclaimed);
   }
   for (const auto& [session, own] : holders_) {
-    if (own.seen.is_leaving() && !own.suspicion.is_suspect()) {
+    if (own.seen.is_leaving() && !own.suspicion.is_suspect() && is_believed(own)) {
       own.erase_begun(open_, unclaimed);
     }
   }
@@ -258,8 +299,9 @@ void SlotHolders::place(const std::vector<SessionId>& sessions) {
 }
 
 void SlotHolders::look_at(const std::vector<SessionId>& sessions, const std::set<SessionId>& silent, Micros now) {
-  typical_.settle();
+  settle_typical();
   place(sessions);
+  some_have_credit_ = false;
   for (auto& [session, own] : holders_) {
     if (!own.takes_part()) {
       continue;
@@ -267,7 +309,9 @@ void SlotHolders::look_at(const std::vector<SessionId>& sessions, const std::set
     auto& suspicion = own.suspicion;
     const bool was_suspect = suspicion.is_suspect();
     suspicion.hear_nothing(rules_.redistributes && silent.contains(session));
-    suspicion.send_nothing(rules_.redistributes && open_.wanted.unpaying.contains(session));
+    const bool is_unpaying = rules_.redistributes && open_.wanted.unpaying.contains(session);
+    change_credit(own, [&](Suspicion& its) { its.send_nothing(is_unpaying); });
+    some_have_credit_ = some_have_credit_ || suspicion.has_credit();
     // A job's first step begins with nothing known; what the first slots of others show holds for this share as well.
     if (!own.share.is_predicted() && rules_.redistributes && typical().slot > 0) {
       predict(own, now);
@@ -301,6 +345,13 @@ SlotHolders::Chosen SlotHolders::counted() {
     }
     return !counted.empty();
   };
+  // That it is silent does not hold for long: it is heard of, or lost. Until then nothing of it goes to those who have
+  // brought nothing: they would have it whenever all others are silent for a moment.
+  const auto is_only_silent = [](const Held& held) {
+    const auto& suspicion = held.second.suspicion;
+    return suspicion.has_credit() && suspicion.is_silent() && !suspicion.is_late() && !suspicion.is_lost() &&
+           !held.second.seen.is_leaving();
+  };
   const auto is_trusted = [](const Held& held) {
     return !held.second.suspicion.is_suspect() && !held.second.seen.is_leaving();
   };
@@ -308,7 +359,8 @@ SlotHolders::Chosen SlotHolders::counted() {
     const auto& own = held.second;
     return !own.suspicion.is_silent() && !own.seen.is_leaving() && !own.is_awaited(open_, held.first);
   };
-  if (take([](const Held& held) { return held.second.keeps_share(); }) || take(is_trusted) || take(is_free)) {
+  if (take([](const Held& held) { return held.second.keeps_share(); }) || take(is_only_silent) || take(is_trusted) ||
+      take(is_free)) {
     return counted;
   }
   take([](const Held& /*held*/) { return true; });
@@ -329,6 +381,22 @@ SlotHolders::Chosen SlotHolders::idle(const Chosen& counted, Micros now) const {
   return idle;
 }
 
+SlotHolders::Chosen SlotHolders::untried(const Chosen& counted) {
+  Chosen untried;
+  if (counted.empty() || !counted.front()->second.suspicion.has_credit()) {
+    return untried;
+  }
+  for (auto& held : holders_) {
+    const auto& own = held.second;
+    if (own.takes_part() && !own.suspicion.has_credit() && !own.suspicion.is_silent() && !own.seen.is_leaving() &&
+        own.share.empty() && !own.share.had_trial()) {
+      untried.push_back(&held);
+    }
+  }
+  std::ranges::sort(untried, {}, [](const Held* held) { return held->second.turn; });
+  return untried;
+}
+
 // Whoever is waited for comes to have nothing left, or is late and no longer counted on. Of a trial nobody knows.
 SlotHolders::Chosen SlotHolders::takers(const Chosen& idle, const Chosen& counted) const {
   const auto is_good = [&](const Held* held) { return !open_.wanted.out_of_standing.contains(held->first); };
@@ -342,6 +410,11 @@ SlotHolders::Chosen SlotHolders::takers(const Chosen& idle, const Chosen& counte
 }
 
 // ---- predictions
+
+void SlotHolders::settle_typical() {
+  typical_.settle();
+  typical_of_others_.settle();
+}
 
 void SlotHolders::expect(SlotHolder& holder, Micros now) const {
   holder.share.give(now);

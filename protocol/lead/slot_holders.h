@@ -25,7 +25,7 @@ struct ShareCounts {
   std::uint64_t reassigned = 0;  // slots of sessions that are lost or suspected, given to another
   std::uint64_t taken = 0;       // slots of tails
   std::uint64_t relieved = 0;    // times that a suspect's slots went to another
-  std::uint64_t trials = 0;      // sessions without a share that were given a slot to try them
+  std::uint64_t trials = 0;      // sessions without a share, or without credit, that were given a slot to try them
   std::uint64_t returned = 0;    // suspects that were counted on again
   bool operator==(const ShareCounts&) const = default;
 };
@@ -47,11 +47,17 @@ class SlotHolders {
   using Ranges = std::map<SessionId, SlotRange>;
 
   explicit SlotHolders(const ShareRules& rules)
-      : rules_(rules), open_(rules.step.slots), contested_(rules.step.slots), delivered_(rules.step.slots) {}
+      : rules_(rules),
+        open_(rules.step.slots),
+        contested_(rules.step.slots),
+        tried_(rules.step.slots),
+        delivered_(rules.step.slots) {}
 
   // It is not counted on. If it was given up by mistake, it goes on with its share when it is back in this step.
   void lose(SessionId session);
   HolderNews heard(SessionId session, const SlotProgress& progress, Micros now);
+  // So many slots of each have become part of steps, by a lane's newest report. Whether one has credit that had none.
+  bool brought(const std::vector<SessionSlots>& slots);
   // A step is open; all have their standing ranges of it.
   void open_step(Step step, const SlotSet& missing, WantedSlots wanted, const Ranges& standing, Micros now);
   // Of the step that is open.
@@ -63,23 +69,29 @@ class SlotHolders {
   void forgive(Micros slept);
   // Orders name each session's share, where it has one.
   void tell_all();
-  void settle_typical() { typical_.settle(); }
+  void settle_typical();
 
   // Slots are shared out to these: who of them is suspected now?
   void look_at(const std::vector<SessionId>& sessions, const std::set<SessionId>& silent, Micros now);
-  // Those of them that keep a share; where nobody does, those that are not suspected; where all are, those of whom
-  // nothing is awaited any more: otherwise what a hung session has would wait for it, because another was late once.
+  // Those of them that keep a share; where nobody does, those with credit that are silent and no more; then those that
+  // are not suspected; where all are, those of whom nothing is awaited any more: otherwise what a hung session has
+  // would wait for it, because another was late once.
   [[nodiscard]] Chosen counted();
   // Those of the chosen that have nothing left; first who would have brought one slot more first, its link and what it
   // still sends counted.
   [[nodiscard]] Chosen idle(const Chosen& counted, Micros now) const;
+  // Those that have no credit, nothing to do and had no trial of the step; first who has waited for one the longest.
+  // Nobody where the chosen, who are counted on, have no credit either: they have shares.
+  [[nodiscard]] Chosen untried(const Chosen& counted);
   // Who of the chosen takes work from others: those whom all lanes hold in good standing, as long as one of those that
   // are counted on has nothing left, or is waited for; else all.
   [[nodiscard]] Chosen takers(const Chosen& idle, const Chosen& counted) const;
 
   void give(Held& to, SlotRange range, Micros now);
   // As a trial: nobody waits for it.
-  void give_trial(SessionId session, SlotRange range, Micros now);
+  void give_trial(Held& to, SlotRange range, Micros now);
+  // Some have it as a trial. One that is to bring it is waited for as ever.
+  [[nodiscard]] bool is_tried(Slot slot) const { return tried_.contains(slot); }
   // Whether it had some of it.
   bool withdraw(Held& from, SlotRange range);
   // The range is another's: it is taken from all but the taker.
@@ -87,12 +99,21 @@ class SlotHolders {
   // Several have it, so that another may bring it.
   void contest(SlotRange range) { contested_.insert(range); }
   [[nodiscard]] bool is_contested(Slot slot) const { return contested_.contains(slot); }
+  // One of those that slots are shared out to.
+  Held& held(SessionId session) { return *holders_.find(session); }
+  // Whether what it tells of the open step counts for others: it has credit, or nobody has.
+  [[nodiscard]] bool is_believed(const SlotHolder& holder) const {
+    return holder.suspicion.has_credit() || !some_have_credit_;
+  }
   ShareCounts& count() { return counts_; }
   std::set<SessionId> take_changed() { return std::exchange(changed_, {}); }
 
   [[nodiscard]] const ShareRules& rules() const { return rules_; }
   [[nodiscard]] const OpenStep& open() const { return open_; }
-  [[nodiscard]] const SessionPace& typical() const { return typical_.pace(); }
+  // Of those that have credit, where anything is known of them: what others tell of themselves counts for nobody else.
+  [[nodiscard]] const SessionPace& typical() const {
+    return typical_.pace().slot > 0 ? typical_.pace() : typical_of_others_.pace();
+  }
   [[nodiscard]] const ShareCounts& counts() const { return counts_; }
   // Null: nothing is known of it.
   [[nodiscard]] const SlotHolder* find(SessionId session) const;
@@ -107,12 +128,16 @@ class SlotHolders {
   template <typename = void>
   [[nodiscard]] auto state() const {
     return listed::all(listed::fixed(rules_), listed::parts(holders_), listed::names(joined_),
-                       listed::parts(open_, typical_, contested_, delivered_), listed::ages(delivered_until_, heard_),
+                       listed::parts(open_, typical_, typical_of_others_, contested_, tried_, delivered_),
+                       listed::ages(delivered_until_, heard_), listed::plain(some_have_credit_), listed::names(turns_),
                        listed::accounts(counts_), listed::fixed(changed_));
   }
 
  private:
   SlotHolder& holder(SessionId session);
+  TypicalPace& paces_with(const SlotHolder& holder);
+  template <typename Change>
+  bool change_credit(SlotHolder& holder, Change&& change);
   void forget_lost();
   Holders::iterator forget_lost(Holders::iterator held);
   void forget_covered();
@@ -128,12 +153,16 @@ class SlotHolders {
   Holders holders_;
   std::vector<SessionId> joined_;  // to whom slots were shared out last; holders know their places in it
   OpenStep open_;
-  TypicalPace typical_;
-  SlotSet contested_;  // given to more than one
+  TypicalPace typical_;            // of those that have credit
+  TypicalPace typical_of_others_;  // for as long as nobody with credit was heard to compute
+  SlotSet contested_;              // given to more than one
+  SlotSet tried_;                  // given to somebody as a trial, in this step
   SlotSet delivered_;  // by sessions that have left with all receipts, or all, if one has later weights: shards are to
                        // report them at any moment
   Micros delivered_until_ = 0;  // then they have not, and the slots are missing
   Micros heard_ = 0;            // of any session, last
+  bool some_have_credit_ = false;
+  std::uint64_t turns_ = 0;  // have been given, of trials
   ShareCounts counts_;
   std::set<SessionId> changed_;  // their work of the open step is another than when that was asked last
 };

@@ -94,6 +94,16 @@ bool take_tail(SlotHolders& holders, Held& taker, Held& holder, Micros now) {
   return true;
 }
 
+// The last slot of a share that is neither begun nor tried, and when that share would have left without what comes
+// after it.
+struct LastSlot {
+  Micros end = 0;
+  SessionId session = 0;
+  std::size_t holder = 0;
+  Slot after = 0;
+  auto operator<=>(const LastSlot&) const = default;
+};
+
 // By how much sooner the slot that the holder has in hand arrives from the taker; 0: it does not, or another has it
 // already.
 Micros gain_of_copy(const SlotHolders& holders, const MoreWork& mine, const SlotHolder& holder, Micros now) {
@@ -143,6 +153,38 @@ void take_tails(SlotHolders& holders, Chosen& takers, const Chosen& counted, Mic
     add(takers[done]);
   }
   leave_out_first(takers, done);
+}
+
+void try_out(SlotHolders& holders, const Chosen& untried, const Chosen& counted, Micros now) {
+  if (untried.empty()) {
+    return;
+  }
+  std::priority_queue<LastSlot> last;
+  const auto add = [&](std::size_t holder, Slot after) {
+    const auto ahead = holders.ahead(counted[holder]->second);
+    while (after < ahead.most() && holders.is_tried(ahead.tail(after + 1).begin)) {
+      ++after;
+    }
+    if (after < ahead.most()) {
+      last.push({ahead.end(after), counted[holder]->first, holder, after});
+    }
+  };
+  for (std::size_t i = 0; i < counted.size(); ++i) {
+    if (!counted[i]->second.share.is_trial() && counted[i]->second.has_left(holders.open())) {
+      add(i, 0);
+    }
+  }
+  for (auto* const taker : untried) {
+    if (last.empty()) {
+      taker->second.share.pass_trial();
+      continue;
+    }
+    const auto chosen = last.top();
+    last.pop();
+    const auto slot = holders.ahead(counted[chosen.holder]->second).tail(chosen.after + 1).begin;
+    holders.give_trial(*taker, {slot, slot + 1}, now);
+    add(chosen.holder, chosen.after + 1);
+  }
 }
 
 void copy_slots(SlotHolders& holders, const Chosen& takers, const Chosen& counted, Micros now) {

@@ -25,4 +25,9 @@ void take_tails(SlotHolders& holders, SlotHolders::Chosen& takers, const SlotHol
 void copy_slots(SlotHolders& holders, const SlotHolders::Chosen& takers, const SlotHolders::Chosen& counted,
                 Micros now);
 
+// Each of the untried gets a slot as a trial, of those that would come last otherwise: whose it is computes it as well,
+// so that nobody waits for it. A slot is tried by one of them in a step; those for whom none is left wait for the next
+// step. It keeps the ends in a heap, as above.
+void try_out(SlotHolders& holders, const SlotHolders::Chosen& untried, const SlotHolders::Chosen& counted, Micros now);
+
 }  // namespace ballast

@@ -49,19 +49,41 @@ std::string SlotShares::held_up(SessionId session) const {
 
 void SlotShares::divide(const std::vector<SessionId>& sessions, Step from) {
   holders_.settle_typical();
-  begin_division(divided(sessions), from);
+  auto ranges = divided(sessions);
+  if (standing_.empty() || ranges != standing_.at(from) || ranges != standing_.newest()) {
+    begin_division(std::move(ranges), from);
+  }
+}
+
+void SlotShares::brought(const std::vector<SessionSlots>& slots) {
+  if (holders_.brought(slots)) {
+    decided_until_ = std::min(decided_until_, open() + 1);  // without it
+    divides_anew_ = true;
+  }
+}
+
+// Those that keep a share; where nobody does, those that have credit all the same; where nobody has, those that are not
+// suspected; where all are, all.
+std::vector<SessionId> SlotShares::takers_of(const std::vector<SessionId>& sessions) const {
+  std::vector<SessionId> takers;
+  const auto take = [&](auto is_taker) {
+    std::ranges::copy_if(sessions, std::back_inserter(takers),
+                         [&](SessionId session) { return is_taker(holders_.find(session)); });
+    return !takers.empty();
+  };
+  const auto keeps_share = [](const SlotHolder* known) { return known != nullptr && known->keeps_share(); };
+  const auto has_credit = [](const SlotHolder* known) {
+    return known != nullptr && known->suspicion.has_credit() && !known->seen.is_leaving();
+  };
+  const auto is_trusted = [](const SlotHolder* known) {
+    return known == nullptr || !(known->suspicion.is_suspect() || known->seen.is_leaving());
+  };
+  return take(keeps_share) || take(has_credit) || take(is_trusted) ? takers : sessions;
 }
 
 StandingRanges::Ranges SlotShares::divided(const std::vector<SessionId>& sessions) const {
   const auto& rules = holders_.rules();
-  std::vector<SessionId> takers;
-  std::ranges::copy_if(sessions, std::back_inserter(takers), [&](SessionId session) {
-    const auto* known = holders_.find(session);
-    return known == nullptr || known->keeps_share();
-  });
-  if (takers.empty()) {
-    takers = sessions;
-  }
+  const auto takers = takers_of(sessions);
   StandingRanges::Ranges ranges;
   if (takers.empty()) {
     return ranges;
@@ -80,9 +102,6 @@ StandingRanges::Ranges SlotShares::divided(const std::vector<SessionId>& session
   }
   const bool are_same = present.size() == takers.size();
   const auto divided = divide_slots(rules.step, paces, are_same ? &present : nullptr);
-  for (const auto session : sessions) {
-    ranges[session] = {};
-  }
   for (std::size_t i = 0; i < takers.size(); ++i) {
     ranges[takers[i]] = divided[i];
   }
@@ -93,10 +112,11 @@ StandingRanges::Ranges SlotShares::divided(const std::vector<SessionId>& session
 // for all to hear of it before they begin.
 void SlotShares::decide_next(const std::vector<SessionId>& sessions, Step limit) {
   const auto next = open() + 1;
-  if (!holders_.rules().by_speed || decided_until_ > next || next >= limit) {
+  if (!(holders_.rules().by_speed || divides_anew_) || decided_until_ > next || next >= limit) {
     return;
   }
   decided_until_ = next + 1;
+  divides_anew_ = false;
   if (auto ranges = divided(sessions); ranges != standing_.newest()) {
     begin_division(std::move(ranges), next);
   }
@@ -148,6 +168,7 @@ void SlotShares::hand_out(const std::vector<SessionId>& sessions, const std::set
   if (auto takers = holders_.takers(idle, counted); !takers.empty()) {
     occupy(std::move(takers), counted, now);
   }
+  try_out(holders_, holders_.untried(counted), counted, now);
   begin_trials(sessions, now);
 }
 
@@ -159,21 +180,25 @@ void SlotShares::occupy(SlotHolders::Chosen takers, const SlotHolders::Chosen& c
   }
 }
 
-// A session that has no share, and is given none, would never be found out to have become fast enough for one. One that
-// was found to send nothing is in each step: until something is called of it that it can send, it stays so.
+// A session that has no share, and is given none, would never be found out to have become fast enough for one.
 void SlotShares::begin_trials(const std::vector<SessionId>& sessions, Micros now) {
+  if (!holders_.rules().by_speed) {
+    return;
+  }
   const auto& standing = standing_.at(open());
   for (std::size_t i = 0; i < sessions.size(); ++i) {
-    const auto& holder = *holders_.find(sessions[i]);
-    const auto& share = holder.share;
-    const bool has_its_turn = holders_.rules().by_speed && (open() + i) % kTrialEvery == 0;
-    if (!(has_its_turn || holder.suspicion.is_unpaying()) || !share.empty() || share.had_trial()) {
+    if ((open() + i) % kTrialEvery != 0) {
+      continue;
+    }
+    auto& held = holders_.held(sessions[i]);
+    const auto& own = held.second;
+    if (!own.share.empty() || own.share.had_trial() || !holders_.is_believed(own)) {
       continue;
     }
     const auto range = standing.find(sessions[i]);
     if (range == standing.end() || range->second.empty()) {
       const auto last = missing().last_run().end;
-      holders_.give_trial(sessions[i], {last - 1, last}, now);
+      holders_.give_trial(held, {last - 1, last}, now);
     }
   }
 }

@@ -28,6 +28,10 @@ namespace ballast {
 // times what its slots take, or its share three times what was predicted. A suspect keeps what is left of its share,
 // and is counted on again when it is heard of, or gets on.
 //
+// Nobody waits for a session that has brought nothing: it has no credit (Suspicion), so no standing range, and takes
+// nothing. It is tried: it gets a slot that somebody else computes as well, and has credit when the lanes' reports say
+// that it brought it first. Where nobody has credit, as in a lead's first step, all share as if they had.
+//
 // docs/protocol.md has the rules and why each is there. Pure and copyable. Not thread-safe.
 class SlotShares {
  public:
@@ -36,8 +40,8 @@ class SlotShares {
 
   explicit SlotShares(const Rules& rules) : holders_(rules) {}
 
-  // Divides the slots among `sessions`, in order, for steps from `from` on: a new generation. Those that are suspected
-  // or have missed their predictions get none, unless all have.
+  // Divides the slots among `sessions`, in order, for steps from `from` on: a new generation, unless all keep what they
+  // have. Those that are suspected get none while others are not; those without credit none while others have some.
   void divide(const std::vector<SessionId>& sessions, Step from);
   void lose(SessionId session);
   // A heartbeat. Whether work may be handed out that could not be before.
@@ -47,6 +51,8 @@ class SlotShares {
   void observe(Step step, const SlotSet& lacking, WantedSlots wanted, Micros now);
   // Of lanes that do not tell what they want next.
   void observe(Step step, const SlotSet& lacking, Micros now) { observe(step, lacking, {lacking, {}}, now); }
+  // So many slots of each have become part of steps, by a lane's newest report.
+  void brought(const std::vector<SessionSlots>& slots);
   // The job is taken back: what was given out and observed is forgotten.
   void rewind();
   // The lead did not run for so long.
@@ -84,7 +90,7 @@ class SlotShares {
   // All of it.
   template <typename = void>
   [[nodiscard]] auto state() const {
-    return listed::all(listed::parts(standing_, holders_), listed::plain(decided_until_));
+    return listed::all(listed::parts(standing_, holders_), listed::plain(decided_until_, divides_anew_));
   }
 
  private:
@@ -92,11 +98,13 @@ class SlotShares {
   void begin_trials(const std::vector<SessionId>& sessions, Micros now);
   void begin_division(StandingRanges::Ranges ranges, Step from);
   void decide_next(const std::vector<SessionId>& sessions, Step limit);
+  [[nodiscard]] std::vector<SessionId> takers_of(const std::vector<SessionId>& sessions) const;
   [[nodiscard]] StandingRanges::Ranges divided(const std::vector<SessionId>& sessions) const;
 
   StandingRanges standing_;
   SlotHolders holders_;
-  Step decided_until_ = 0;  // standing ranges of steps before it are decided
+  Step decided_until_ = 0;     // standing ranges of steps before it are decided
+  bool divides_anew_ = false;  // a session has credit that had none when they were
 };
 
 }  // namespace ballast

@@ -18,6 +18,8 @@ class StepShare {
   void add(SlotRange range, bool instead);
   // What was added last is a copy for which nobody waits.
   void make_trial();
+  // No slot was left for a trial: it waits for the next step.
+  void pass_trial() { had_trial_ = true; }
   // Whether it had some of the range.
   bool withdraw(SlotRange range);
   void rewind();

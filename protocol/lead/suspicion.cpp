@@ -5,6 +5,11 @@
 
 namespace ballast {
 
+void Suspicion::send_nothing(bool is_unpaying) {
+  is_unpaying_ = is_unpaying;
+  credit_ = is_unpaying ? 0 : credit_;
+}
+
 void Suspicion::find_late() {
   is_late_ = true;
   was_late_ = true;
@@ -15,11 +20,16 @@ void Suspicion::excuse() {
   is_relieved_ = false;
 }
 
+void Suspicion::bring() {
+  has_brought_ = true;
+  credit_ = std::min(credit_ + 1, kMostCredit);
+  misses_ = 0;
+}
+
 void Suspicion::close_step() {
-  if (std::exchange(has_brought_, false)) {
-    misses_ = 0;
-  } else if (was_late_ && !is_silent_) {
-    misses_ = std::min(misses_ + 1, kMostMisses);
+  if (!std::exchange(has_brought_, false) && was_late_ && !is_silent_) {
+    credit_ -= std::min<std::uint32_t>(credit_, 1);
+    ++misses_;
   }
   was_late_ = is_late_;
 }
@@ -37,7 +47,8 @@ void Suspicion::rewind() {
 }
 
 std::string Suspicion::why(const SlotProgress& progress, Step open) const {
-  if (is_lost_ || !(is_suspect() || has_missed_too_much())) {
+  const bool has_lost_credit = !has_credit() && misses_ > 0;
+  if (is_lost_ || !(is_suspect() || has_lost_credit)) {
     return {};
   }
   if (is_silent_) {

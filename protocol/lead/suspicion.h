@@ -10,20 +10,22 @@
 
 namespace ballast {
 
-// A session is suspected while it is lost, silent or late, or sends nothing of what lanes call. One that was heard of
-// and was late, and brought nothing in kMostMisses steps in a row, has missed too much: it is not suspected for that,
-// but keeps no share. A silent one has stopped, and may go on as it did: steps meanwhile say nothing of it. Pure and
-// copyable.
+// A session is suspected while it is lost, silent or late, or sends nothing of what lanes call. Its *credit* is how
+// many steps it may miss: none at first, one more for each report by which it has brought something, up to kMostCredit,
+// and one less for each step in which it was heard of, was late and brought nothing; none while it sends nothing of
+// what is called. Without credit it is not suspected, but has no standing range: others wait no longer for it than it
+// has brought them something. A silent one has stopped, and may go on as it did: steps meanwhile say nothing of it.
+// Pure and copyable.
 class Suspicion {
  public:
-  static constexpr std::uint32_t kMostMisses = 3;
+  static constexpr std::uint32_t kMostCredit = 3;
 
   // It is given up, and may be back in this step.
   void lose() { is_lost_ = true; }
   void find() { is_lost_ = false; }
   void hear_nothing(bool is_silent) { is_silent_ = is_silent; }
-  // Lanes say that nothing came of what they called of it.
-  void send_nothing(bool is_unpaying) { is_unpaying_ = is_unpaying; }
+  // Lanes say that nothing came of what they called of it: it has no credit until they do not.
+  void send_nothing(bool is_unpaying);
   void find_late();
   // It gets on, or has been given something else: it is not late.
   void excuse();
@@ -31,7 +33,8 @@ class Suspicion {
   void relieve() { is_relieved_ = is_relieved_ || is_late_; }
   // Nothing of its share is waited for any more.
   void await_nothing() { is_late_ = is_late_ && is_relieved_; }
-  void bring() { has_brought_ = true; }
+  // The lanes say that they have taken something of it.
+  void bring();
   // The open step is over.
   void close_step();
   // The next one opens, or work is given out again.
@@ -43,7 +46,7 @@ class Suspicion {
   [[nodiscard]] bool is_silent() const { return is_silent_; }
   [[nodiscard]] bool is_unpaying() const { return is_unpaying_; }
   [[nodiscard]] bool is_late() const { return is_late_; }
-  [[nodiscard]] bool has_missed_too_much() const { return misses_ >= kMostMisses; }
+  [[nodiscard]] bool has_credit() const { return credit_ > 0; }
   // Why a session that lives, and was heard of like this last, is not counted on while step `open` is; empty: it is.
   [[nodiscard]] std::string why(const SlotProgress& progress, Step open) const;
 
@@ -51,7 +54,7 @@ class Suspicion {
   template <typename = void>
   [[nodiscard]] auto state() const {
     return listed::all(listed::plain(is_lost_, is_silent_, is_unpaying_, is_late_, is_relieved_),
-                       listed::plain(was_late_, has_brought_, misses_));
+                       listed::plain(was_late_, has_brought_, credit_, misses_));
   }
 
  private:
@@ -62,6 +65,7 @@ class Suspicion {
   bool is_relieved_ = false;
   bool was_late_ = false;     // in the open step
   bool has_brought_ = false;  // something, in the open step
+  std::uint32_t credit_ = 0;
   std::uint32_t misses_ = 0;  // steps in a row in which it was late, though not silent, and brought nothing
 };
 

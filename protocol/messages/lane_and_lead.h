@@ -56,7 +56,7 @@ struct ShardHello {
 
 struct SessionSlots {
   SessionId session = 0;
-  std::uint64_t slots = 0;  // slots of closed rounds that this session's contributions became part of
+  std::uint64_t slots = 0;  // slots of closed rounds that this session was the first to bring
   bool operator==(const SessionSlots&) const = default;
 };
 

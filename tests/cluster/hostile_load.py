@@ -1,9 +1,10 @@
 """A worker with a valid key, a fifth of a processor and 100 Mbit/s, that says all its key lets it say but values of open
-work: the others keep their throughput, the servers' memory stays bounded, and the job has the bits of one without it. If it
-also claims to be able to compute, it is given work that it leaves undone: that costs the others time, and nothing else.
+work: the others keep all slots, the server's memory stays within what it was given, and the job has the bits of one without
+it. If it also claims to be able to compute, it is tried, and nobody waits for it.
 
 In turns with a harmless process that takes as much of the machine and of the link. Needs root, for network namespaces and
-control groups. Exit code 77: it cannot be tried here. BALLAST_HOSTILE_SECONDS: of hostility in all (30).
+control groups. Exit code 77: it cannot be tried here. BALLAST_HOSTILE_SECONDS: of hostility in all (10); where it is said,
+on a machine that does nothing else, the others' throughput is held to nine tenths as well.
 """
 
 import json
@@ -19,13 +20,16 @@ import harness
 import hosts
 import jobs
 
-SECONDS = float(os.environ.get("BALLAST_HOSTILE_SECONDS", "30"))
-WINDOW = max(10.0, min(60.0, SECONDS / 5))  # seconds of one turn
+SECONDS = float(os.environ.get("BALLAST_HOSTILE_SECONDS", "10"))
+MEASURES = "BALLAST_HOSTILE_SECONDS" in os.environ  # and asserts what a busy machine could not keep
+WINDOW = max(5.0, min(60.0, SECONDS / 5))  # seconds of one turn
 SEED = int(os.environ.get("BALLAST_HOSTILE_SEED", "1"))
 SHARE = 0.2             # of a processor
 RATE = 100e6 / 8        # bytes a second
 KEPT = 0.9              # of the throughput
-MOST_GROWTH = 512       # MiB: what nobody counts one by one, and what servers hold of who does not read (docs/bounds.md)
+SLOTS = 8
+MEMORY = 200            # MiB, cluster.memory_mib: little more than the job needs
+FREED = 128             # MiB that are freed, and that the allocator has not given back
 PORT = 7000
 SINK = 7001
 KINDS = ("read", "random", "small", "pulls of all", "connections", "crowd", "unended", "commands", "of lanes", "to lanes", "to the lead",
@@ -64,7 +68,8 @@ class HostileLoad(harness.ClusterCase):
         self.lead = f"tcp://{self.hosts.address['cluster']}:{PORT}"
 
     def begin(self):
-        text = jobs.emulated(steps=1_000_000, compute_ms=20).replace("cluster: {shards: 1,", "cluster: {shards: 1, lanes: 2,")
+        text = jobs.emulated(steps=1_000_000, slots=SLOTS, compute_ms=20).replace(
+            "cluster: {shards: 1,", f"cluster: {{shards: 1, lanes: 2, memory_mib: {MEMORY},")
         self.file = self.job(text)
         server = self.on_cluster("server", harness.SERVER, "--job", self.file, "--shard", 0, "--lead", self.lead,
                                  "--bind", f"tcp://{self.hosts.address['cluster']}:*", "--database", self.folder / "shard-0",
@@ -141,6 +146,7 @@ class HostileLoad(harness.ClusterCase):
         while time.monotonic() < until:
             time.sleep(0.25)
             self.note_memory()
+            self.note_shares(load)
             self.assertIsNone(process.poll(), harness.text_of(self.folder / f"hostile-{number}.log"))
         after, spent, ended = self.step(), self.processor_time() - spent, time.monotonic()
         process.terminate()
@@ -155,36 +161,53 @@ class HostileLoad(harness.ClusterCase):
         with open(f"/proc/{self.server.pid}/status", encoding="utf-8") as lines:
             self.resident.append(next(int(line.split()[1]) for line in lines if line.startswith("VmRSS")) // 1024)
 
+    def note_shares(self, load):
+        """Whom the lead counts on in every step; and whether it has heard the hostile one."""
+        status = self.status()
+        if status is None or load == self.harmless:
+            return
+        for session in status["sessions"]:
+            if session["name"].startswith("hostile"):
+                self.heard_of_it = True
+                self.shares_of_others.append(session["share"])
+        self.shares_of_honest.append(sum(session["share"] for session in self.honest(status)))
+
     def test_others_keep_their_throughput_and_their_bits(self):
-        self.check(self.hostile, KEPT)
+        self.check(self.hostile)
 
-    def test_work_that_it_takes_and_leaves_undone_costs_time_alone(self):
-        self.check(self.hostile_with_claims, KEPT)
+    def test_work_that_it_takes_and_leaves_undone_costs_nobody_anything(self):
+        self.check(self.hostile_with_claims)
 
-    def check(self, hostile, kept):
+    def check(self, hostile):
         self.server, workers = self.begin()
         self.resident = []
+        self.heard_of_it = False
+        self.shares_of_others, self.shares_of_honest = [], []
         self.sink()
         self.note_memory()
         calm, disturbed = [], []
-        for number in range(max(2, round(SECONDS / WINDOW))):
+        for number in range(round(SECONDS / WINDOW)):
             calm.append(self.pace(self.harmless, number))
             disturbed.append(self.pace(hostile, number))
         (calm_pace, calm_share), (pace, share) = (map(statistics.mean, zip(*one)) for one in (calm, disturbed))
         ratio = pace / calm_pace
-        growth = max(self.resident) - self.resident[0]
         print(f"{ratio:.3f} of the throughput: {calm_pace:.2f} steps/s beside the harmless one, {pace:.2f} beside the hostile "
-              f"one; the server took {calm_share:.2f} and {share:.2f} of a processor, and has grown by {growth} MiB at most, "
-              f"from {self.resident[0]}", *(f"{a[0]:.2f} {b[0]:.2f}" for a, b in zip(calm, disturbed)), sep="\n", flush=True)
+              f"one; the server took {calm_share:.2f} and {share:.2f} of a processor, and {max(self.resident)} MiB at most, "
+              f"{self.resident[0]} before", *(f"{a[0]:.2f} {b[0]:.2f}" for a, b in zip(calm, disturbed)), sep="\n", flush=True)
         self.assertNotIn("refused for a while", harness.text_of(self.folder / "server.log"))  # all of it was heard
+        self.assertTrue(self.heard_of_it)
         for number in range(len(disturbed)):  # each kind of message was sent
             sent = json.loads((self.folder / f"hostile-{number}.log").read_text())
-            self.assertTrue(all(sent.get(kind, 0) > 3 for kind in KINDS), sent)
+            kinds = KINDS if MEASURES else KINDS[1:]  # a fifth of a busy processor may be too little to read anything
+            self.assertTrue(all(sent.get(kind, 0) > 0 for kind in kinds), sent)
         status = self.wait_for("a status", self.status)
         self.assertEqual(status["rollbacks"], 0, self.logs())
         self.assertEqual(status["timeline"], 1)
-        self.assertGreaterEqual(ratio, kept, self.logs())
-        self.assertLess(growth, MOST_GROWTH, self.logs())
+        self.assertEqual(set(self.shares_of_others), {0})
+        self.assertEqual(set(self.shares_of_honest), {SLOTS})
+        if MEASURES:
+            self.assertGreaterEqual(ratio, KEPT, self.logs())
+        self.assertLess(max(self.resident), MEMORY + FREED, self.logs())
         self.expect_bits_of_an_undisturbed_run(workers)
 
     def expect_bits_of_an_undisturbed_run(self, workers):

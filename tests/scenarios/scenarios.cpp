@@ -70,9 +70,9 @@ Scenario late_slots() {
 Scenario late_joiner() {
   Scenario scenario{
       "late-joiner-meets-gone",
-      "Worker 3 joins during step 1, takes slots of it that another has not begun, and is given slots of the steps "
-      "from\n"
-      "2 on. A pull of version 3 would take it 195 ms, but its pushes of step 2 have asked for that version.",
+      "Worker 3 joins during step 1 and is tried with a step's last slot: that of step 1 comes too late, that of step "
+      "2 is\n"
+      "the first to come, so it is given slots of step 3. It pulls version 3 for 195 ms, and nobody waits for it.",
       small(6, 6, 2),
       [pulls = 0](ProcessId from, ProcessId, const Message& message) mutable -> std::optional<Fate> {
         const auto* pull = std::get_if<Pull>(&message);

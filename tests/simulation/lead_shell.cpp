@@ -108,6 +108,9 @@ void LeadShell::receive(Host& host, ProcessId from, const Message& message, cons
 }
 
 void LeadShell::receive_from_lane(Host& host, const LaneLife& lane, const Message& message) {
+  if (const auto* report = std::get_if<LaneReport>(&message)) {
+    host.judge().lead_hears(lane.lane, *report);
+  }
   const lead::FromLane event{
       {lane.lane / host.life().lanes, lane.lane % host.life().lanes}, lane.incarnation, &message};
   if (!std::holds_alternative<ShardHello>(message)) {

@@ -120,10 +120,19 @@ class Judge {
   // ---- the lead
   void lead_starts(Micros now);
   // Its clock, before it does what is due.
-  void lead_ticks(Micros clock) { stop_.ticks(clock); }
+  void lead_ticks(Micros clock) {
+    stop_.ticks(clock);
+    orders_.lead_ticks();
+  }
+  void lead_hears(std::uint32_t lane, const LaneReport& report) {
+    orders_.heard(lane, report, timelines_.durable().timeline);
+  }
   // It has got a message of the lane.
   void heard(const LaneLife& lane, Micros now) { presence_.heard(lane.database.database, now); }
-  void said_hello(SessionId session) { stop_.said_hello(session); }
+  void said_hello(SessionId session) {
+    stop_.said_hello(session);
+    orders_.said_hello(session);
+  }
   // It takes what a server says with its hello.
   void taken(const LaneLife& lane) { provenance_.taken(lane.incarnation); }
   // It does not take the lane for its shard's.

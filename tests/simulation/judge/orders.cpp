@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "tests/simulation/judge/violation.h"
 #include "tests/simulation/words.h"
@@ -51,8 +52,88 @@ void OrdersJudge::check_content(const Assign& assign, Timeline durable) const {
   }
 }
 
+void OrdersJudge::heard(std::uint32_t lane, const LaneReport& report, Timeline durable) {
+  auto& heard = brought_.heard;
+  if (report.timeline != durable || !report.serving) {
+    return;
+  }
+  brought_.unpaying[lane] = report.rounds.unpaying;
+  if (report.slots_by_session.empty()) {
+    return;
+  }
+  if (heard.timeline != report.timeline) {
+    heard.timeline = report.timeline;
+    heard.lately.clear();
+    brought_.before_tick.clear();
+    brought_.acted_on.clear();
+  }
+  heard.open = report.open_step;
+  for (const auto& entry : report.slots_by_session) {
+    // What it brought before this lead knew it, the lead takes note of by a later report.
+    const auto [known, is_first] = heard.slots.try_emplace(entry.session, entry.slots);
+    if (!is_first && entry.slots > known->second) {
+      heard.lately[entry.session] = report.open_step;
+    }
+    known->second = entry.slots;
+  }
+}
+
+void OrdersJudge::said_hello(SessionId session) { forget_brought(session); }
+
+void OrdersJudge::forget_brought(SessionId session) {
+  for (auto* lately : {&brought_.heard.lately, &brought_.before_tick, &brought_.acted_on}) {
+    lately->erase(session);
+  }
+}
+
+// Who is said to send nothing has no credit by what it brought before, or meanwhile.
+void OrdersJudge::lead_ticks() {
+  brought_.acted_on = std::exchange(brought_.before_tick, brought_.heard.lately);
+  for (const auto& [lane, unpaying] : brought_.unpaying) {
+    std::ranges::for_each(unpaying, [&](SessionId session) { forget_brought(session); });
+  }
+}
+
+// By what the lead knows for sure: what it has heard since the tick before the last one it may still have to act on.
+OrdersJudge::Division OrdersJudge::new_division(Generation generation) const {
+  Division division{generation, {}, {}, 0, 0};
+  const auto& heard = brought_.heard;
+  for (const auto& [session, slots] : heard.slots) {
+    division.known.insert(session);
+  }
+  for (const auto& [session, step] : brought_.acted_on) {
+    const auto newest = heard.lately.find(session);
+    if (step == heard.open && newest != heard.lately.end() && newest->second == step) {
+      division.lately.insert(session);
+    }
+  }
+  return division;
+}
+
+// Nobody waits for a session that has never brought anything, as long as somebody has just brought something.
+void OrdersJudge::check_division(SessionId session, const Assign& assign) {
+  auto& division = brought_.division;
+  if (assign.generation < division.generation || assign.rounds.standing.slots.empty()) {
+    return;
+  }
+  if (assign.generation > division.generation) {
+    division = new_division(assign.generation);
+  }
+  if (!division.known.contains(session)) {
+    division.with_untried = session;
+  } else if (division.lately.contains(session)) {
+    division.with_lately = session;
+  }
+  if (division.with_untried != 0 && division.with_lately != 0) {
+    throw Violation("session " + std::to_string(division.with_untried) +
+                    " has brought nothing yet, and has a standing range as session " +
+                    std::to_string(division.with_lately) + " has");
+  }
+}
+
 void OrdersJudge::assigned(SessionId session, const Assign& assign, Timeline durable) {
   check_content(assign, durable);
+  check_division(session, assign);
   auto& known = orders_[session];
   if (assign.order < known.order || (assign.generation != 0 && assign.generation < known.generation)) {
     throw Violation("orders to session " + std::to_string(session) + " go backwards");

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <vector>
 
 #include "protocol/ids.h"
@@ -20,7 +21,15 @@ class OrdersJudge {
  public:
   explicit OrdersJudge(const LifeSpec& life) : life_(life) {}
 
-  void lead_starts() { orders_.clear(); }
+  void lead_starts() {
+    orders_.clear();
+    brought_ = {};
+  }
+  // The lead hears a report of the lane.
+  void heard(std::uint32_t lane, const LaneReport& report, Timeline durable);
+  // The session says hello: what the lead knew of it may be forgotten.
+  void said_hello(SessionId session);
+  void lead_ticks();
   // `durable`: the timeline of the durable ledger.
   void assigned(SessionId session, const Assign& assign, Timeline durable);
 
@@ -31,10 +40,35 @@ class OrdersJudge {
     Assign last;
   };
 
+  // Of the sessions that have brought something when it last grew, by the reports that the lead has heard.
+  struct Brought {
+    Timeline timeline = 0;
+    Step open = 0;
+    std::map<SessionId, std::uint64_t> slots;
+    std::map<SessionId, Step> lately;  // in the step before this one, if it is `open`
+  };
+  struct Division {
+    Generation generation = 0;
+    std::set<SessionId> known;   // had brought something when it was made
+    std::set<SessionId> lately;  // had brought something of the step before
+    SessionId with_untried = 0;  // has a range, though it had brought nothing
+    SessionId with_lately = 0;   // has a range
+  };
+
+  void forget_brought(SessionId session);
   void check_content(const Assign& assign, Timeline durable) const;
+  [[nodiscard]] Division new_division(Generation generation) const;
+  void check_division(SessionId session, const Assign& assign);
 
   const LifeSpec& life_;
   std::map<SessionId, Order> orders_;
+  struct {
+    Brought heard;
+    std::map<SessionId, Step> before_tick;  // heard.lately at the last tick
+    std::map<SessionId, Step> acted_on;     // at the one before: whatever the lead does next, it knows that
+    std::map<std::uint32_t, std::vector<SessionId>> unpaying;  // by lane: said to send nothing of what is called
+    Division division;                                         // the newest
+  } brought_;
 };
 
 }  // namespace ballast::simulation

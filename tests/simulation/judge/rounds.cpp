@@ -83,7 +83,7 @@ void RoundsJudge::receipt_sent(SessionId session, Timeline timeline, const Recei
   }
   if (receipt.chunk == life_.statistics()) {
     for (Slot slot = receipt.node.begin; slot < receipt.node.end; ++slot) {
-      known.contributors[slot] = session;
+      known.contributors.try_emplace(slot, session);  // whoever brought it first
     }
   }
 }

@@ -57,7 +57,9 @@ class Workers {
 }  // namespace
 
 TEST_CASE("however many workers come or go in a turn, the slots are divided once, and once between two ticks") {
-  Fixture fixture(config());
+  auto many_slots = config();
+  many_slots.slots = 16;
+  Fixture fixture(many_slots);
   fixture.train();
   Workers workers(fixture);
   workers.tick();

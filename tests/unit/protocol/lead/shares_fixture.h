@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 #include <vector>
@@ -63,6 +64,23 @@ class SharesFixture {
   void want(Slot slot) {
     shares.observe(open, missing, {SlotSet(missing.slots()), {{slot, {}}}, out_of_standing, unpaying}, now);
   }
+  // The lanes report that a slot of each has become part of a step.
+  void bring(const Sessions& ids) {
+    std::vector<SessionSlots> all;
+    for (const auto session : ids) {
+      ++brought[session];
+    }
+    for (const auto& [session, slots] : brought) {
+      all.push_back({session, slots});
+    }
+    shares.brought(all);
+  }
+  // So often that they may miss as many steps as anybody.
+  void establish(const Sessions& ids) {
+    for (std::uint32_t i = 0; i < Suspicion::kMostCredit; ++i) {
+      bring(ids);
+    }
+  }
   void open_step(Step step) {
     open = step;
     opened = now;
@@ -87,6 +105,7 @@ class SharesFixture {
   SlotShares shares;
   Sessions sessions;
   std::set<SessionId> silent;
+  std::map<SessionId, std::uint64_t> brought;
   // As lanes say.
   std::set<SessionId> out_of_standing;
   std::set<SessionId> unpaying;

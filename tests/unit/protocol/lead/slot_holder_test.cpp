@@ -77,8 +77,10 @@ TEST_CASE("what a session has begun is taken out of a set, and nothing of anothe
   CHECK(slots.count() == 8);
 }
 
-TEST_CASE("a session keeps no share while it is suspected, has missed too much, or leaves") {
+TEST_CASE("a session keeps no share while it has no credit, is suspected, or leaves") {
   HolderFixture at;
+  CHECK_FALSE(at.holder.keeps_share());
+  at.holder.suspicion.bring();
   CHECK(at.holder.keeps_share());
   at.holder.suspicion.hear_nothing(true);
   CHECK_FALSE(at.holder.keeps_share());

@@ -25,7 +25,8 @@ class ModelSession {
   ModelSession(Slot slots, Micros slot_time, Micros latency)
       : slots_(slots), slot_time_(slot_time), latency_(latency), work_(slots, {}), list_(slots, {}) {}
 
-  enum class State : std::uint8_t { well, hung, silent, dead };
+  // Who idles lives, says anything at all, and computes nothing.
+  enum class State : std::uint8_t { well, hung, silent, dead, idle };
 
   void take(const Assign& assign) {
     if (assign.rounds == order_ && has_order_) {
@@ -44,6 +45,9 @@ class ModelSession {
   // What has arrived by now of the open step.
   SlotSet turn(Step open, Micros now) {
     SlotSet arrived(slots_);
+    if (state == State::idle) {
+      return arrived;
+    }
     if (state != State::well) {
       for (auto& each : on_their_way_) {
         each.at += kTurn;  // nothing is sent meanwhile
@@ -163,14 +167,24 @@ class ModelSession {
 
 class ModelJob {
  public:
-  explicit ModelJob(std::uint32_t seed)
-      : random_(seed), slots_(1 + random_() % 40), shares_(rules()), missing_(SlotSet::full(slots_)) {
+  // What befalls its sessions: what chance brings, nothing, or others that idle: some are there from the beginning, and
+  // more come all the time.
+  enum class Lot : std::uint8_t { chance, calm, idlers_from_now_on, idlers };
+
+  explicit ModelJob(std::uint32_t seed, Lot lot = Lot::chance)
+      : random_(seed), lot_(lot), slots_(1 + random_() % 40), shares_(rules()), missing_(SlotSet::full(slots_)) {
     for (auto count = 1 + random_() % 5; count > 0; --count) {
       join();
+    }
+    if (lot_ == Lot::idlers) {
+      join_idler();
+      join_idler();
     }
     shares_.divide(ids(), 0);
     shares_.observe(0, missing_, now_);
   }
+
+  [[nodiscard]] Micros now() const { return now_; }
 
   // Whether the step that is open ends in time.
   bool closes_step() {
@@ -204,6 +218,42 @@ class ModelJob {
     const Micros slot_time = 10'000 * (1 + random_() % (random_() % 3 == 0 ? 60 : 8));
     sessions_.emplace(++last_id_, ModelSession(slots_, slot_time, 5'000 * (random_() % 8)));
     sessions_.at(last_id_).heard_at = now_;
+  }
+
+  void join_idler() {
+    join();
+    sessions_.at(last_id_).state = State::idle;
+  }
+
+  // Thirty a second come, and most of them are lost after a while.
+  void come_and_go() {
+    if (open_ == 0 || now_ % (6 * kTurn) != 0) {
+      return;
+    }
+    join_idler();
+    for (auto& [id, session] : sessions_) {
+      if (session.state == State::idle && random_() % 16 == 0) {
+        session.state = State::dead;
+      }
+    }
+    shares_.divide(ids(), open_ + 1);
+  }
+
+  // Whatever comes to its mind.
+  SlotProgress invented() {
+    SlotProgress progress;
+    progress.step = open_ + random_() % 3;
+    progress.begun = 1 + random_() % 1'000'000;
+    progress.slot_time = random_() % 1'000'000;
+    progress.up = random_() % 1'000'000;
+    progress.leaving = random_() % 8 == 0;
+    if (random_() % 2 == 0) {
+      progress.computed = {{0, slots_}};
+    } else {
+      progress.in_hand = static_cast<Slot>(random_() % slots_);
+      progress.in_hand_for = random_() % 1'000'000;
+    }
+    return progress;
   }
 
   // The first of those that live stays well, or comes to be so: somebody works.
@@ -241,15 +291,20 @@ class ModelJob {
 
   void turn() {
     now_ += kTurn;
-    befall();
+    if (lot_ == Lot::chance) {
+      befall();
+    } else if (lot_ != Lot::calm) {
+      come_and_go();
+    }
     bool has_news = now_ % kBeatEvery == 0;
     auto arrived = SlotSet(slots_);
     std::set<SessionId> told;
     for (auto& [id, session] : sessions_) {
-      arrived.insert(session.turn(open_, now_));
+      take(id, session.turn(open_, now_), arrived);
       if (session.beats(now_)) {
         session.heard_at = now_;
-        has_news = shares_.heard(id, session.progress(now_), now_) || has_news;
+        const auto progress = session.state == State::idle ? invented() : session.progress(now_);
+        has_news = shares_.heard(id, progress, now_) || has_news;
         told.insert(id);
       }
     }
@@ -258,6 +313,7 @@ class ModelJob {
       if (missing_.empty()) {
         ++open_;
         missing_ = SlotSet::full(slots_);
+        report();
       }
       shares_.observe(open_, missing_, now_);
       has_news = true;
@@ -270,6 +326,25 @@ class ModelJob {
     for (const auto id : told) {
       tell(id);
     }
+  }
+
+  // Of what several bring the first counts.
+  void take(SessionId id, const SlotSet& brought, SlotSet& arrived) {
+    for (const auto run : brought.runs()) {
+      for (auto slot = run.begin; slot < run.end; ++slot) {
+        brought_[id] += missing_.contains(slot) && !arrived.contains(slot) ? 1 : 0;
+      }
+    }
+    arrived.insert(brought);
+  }
+  void report() {
+    std::vector<SessionSlots> all;
+    for (const auto& [id, slots] : brought_) {
+      if (slots > 0) {
+        all.push_back({id, slots});
+      }
+    }
+    shares_.brought(all);
   }
 
   void lose_silent() {
@@ -296,7 +371,9 @@ class ModelJob {
       }
     }
     shares_.hand_out(ids(), silent, open_ + 2, now_);
-    CHECK(is_settled(silent));
+    if (lot_ == Lot::chance) {
+      CHECK(is_settled(silent));
+    }
   }
 
   // Sharing out again with nothing new comes to an end: one that all has been taken from may take from another, and so
@@ -325,16 +402,47 @@ class ModelJob {
   }
 
   std::mt19937 random_;
+  Lot lot_;
   Slot slots_;
   SlotShares shares_;
   SlotSet missing_;
   std::map<SessionId, ModelSession> sessions_;
   SessionId last_id_ = 0;
+  std::map<SessionId, std::uint64_t> brought_;
   Step open_ = 0;
   Micros now_ = 1'000'000;
 };
 
 }  // namespace
+
+namespace {
+
+Micros time_of_steps(std::uint32_t seed, ModelJob::Lot lot) {
+  ModelJob job(seed, lot);
+  REQUIRE(job.closes_step());
+  const auto begun = job.now();
+  for (int step = 1; step < 40; ++step) {
+    CAPTURE(step);
+    REQUIRE(job.closes_step());
+  }
+  return job.now() - begun;
+}
+
+}  // namespace
+
+TEST_CASE("sessions that leave undone what they are given cost the others next to nothing, however many come") {
+  Micros calm = 0;
+  Micros beside = 0;
+  Micros beside_from_the_beginning = 0;
+  for (std::uint32_t seed = 1; seed <= 20; ++seed) {
+    CAPTURE(seed);
+    calm += time_of_steps(seed, ModelJob::Lot::calm);
+    beside += time_of_steps(seed, ModelJob::Lot::idlers_from_now_on);
+    beside_from_the_beginning += time_of_steps(seed, ModelJob::Lot::idlers);
+  }
+  CHECK(beside < calm + calm / 50);
+  CHECK(beside_from_the_beginning < calm + calm / 50);
+}
 
 TEST_CASE("whoever is lost, suspected, late or without a share, each step ends as long as somebody works") {
   for (std::uint32_t seed = 1; seed <= 60; ++seed) {

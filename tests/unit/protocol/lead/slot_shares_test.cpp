@@ -70,8 +70,9 @@ TEST_CASE("without by_speed all get as many slots, however fast they are") {
   at.beat(2, {}, 4, 0, 9 * kSlotTime);
   at.hand_out();
   at.shares.divide(at.sessions, 1);
-  CHECK(at.shares.standing(1, 9) == Standing{1, 9, {0, 4}});
-  CHECK(at.shares.standing(2, 9) == Standing{1, 9, {4, 8}});
+  CHECK(at.shares.standing(1, 9).slots == SlotRange{0, 4});
+  CHECK(at.shares.standing(2, 9).slots == SlotRange{4, 8});
+  CHECK(at.shares.generation() == 1);  // who keeps what it has is told nothing
 }
 
 TEST_CASE("a session of which nothing is known is taken to be like the others, its lag and its uplink as well") {

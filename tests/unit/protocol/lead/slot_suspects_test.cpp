@@ -158,6 +158,7 @@ TEST_CASE("a late session is counted on again when it gets on, for three times w
 
 TEST_CASE("a late session whose share others have got takes nothing from them until it gets on, or the step ends") {
   SharesFixture at(4, {1, 2});
+  at.establish({1, 2});
   at.beat(1, {{0, 2}}, kNoSlot, 0, 4 * kSlotTime);
   at.arrive({{0, 2}});
   at.hand_out();
@@ -236,23 +237,27 @@ TEST_CASE("after three missed predictions in a row a session keeps no share, and
   SlotShares::Rules even;
   even.by_speed = false;
   SharesFixture at(4, {1, 2}, even);
-  for (Step step = 0; step < 3; ++step) {
+  at.establish({1, 2});
+  at.open_step(1);
+  for (Step step = 1; step < 4; ++step) {
     CHECK(at.shares.held_up(2).find("in a row") == std::string::npos);
     miss_step(at, step + 1);
   }
   at.hand_out();
   auto brings = at;
-  at.lose(3);
   brings.beat(2, {{2, 3}}, 3);
-  brings.open_step(4);
+  brings.open_step(5);
+  brings.shares.divide(brings.sessions, 6);
+  CHECK(brings.shares.standing(2, 9).slots.empty());  // by its own word alone
+  brings.bring({2});
   brings.hand_out();
   CHECK(brings.shares.held_up(2).empty());
-  brings.shares.divide(brings.sessions, 5);
+  brings.shares.divide(brings.sessions, 6);
   CHECK(brings.shares.standing(2, 9).slots == SlotRange{2, 4});
-  at.shares.divide(at.sessions, 5);
+  at.shares.divide(at.sessions, 6);
   CHECK(at.shares.standing(1, 9).slots == SlotRange{0, 4});
   CHECK(at.shares.standing(2, 9).slots.empty());
-  at.open_step(5);
+  at.open_step(6);
   at.hand_out();
   CHECK(at.shares.held_up(2) == "it brought nothing of its share of 3 steps in a row");
 }
@@ -261,7 +266,9 @@ TEST_CASE("a session that brought something late has not missed, though it is he
   SlotShares::Rules even;
   even.by_speed = false;
   SharesFixture at(4, {1, 2}, even);
-  for (Step step = 0; step < 4; ++step) {
+  at.bring({1, 2});
+  at.open_step(1);
+  for (Step step = 1; step < 5; ++step) {
     at.beat(1, {{0, 2}});
     at.arrive({{0, 2}});
     at.now += 20 * kNothingKnown;
@@ -274,9 +281,10 @@ TEST_CASE("a session that brought something late has not missed, though it is he
     ahead.begun = 1;
     ahead.slot_time = kSlotTime;
     at.shares.heard(2, ahead, at.now);
+    at.bring({1, 2});
     at.open_step(step + 1);
   }
-  at.shares.divide(at.sessions, 5);
+  at.shares.divide(at.sessions, 6);
   CHECK(at.shares.standing(2, 9).slots == SlotRange{2, 4});
 }
 
@@ -364,24 +372,32 @@ TEST_CASE("the share of a session that sends nothing goes to the others, and the
   CHECK(at.shares.standing(2, kNoLimit).slots.size() == 6);
 }
 
-TEST_CASE("a session that sends nothing, and has no share, is tried in each step, and counted on when it has sent") {
+TEST_CASE(
+    "a session that sends nothing loses its credit, and has a share again when it has sent and brought something") {
   SharesFixture at(12, {1, 2});
+  at.establish({1, 2});
   at.unpaying = at.out_of_standing = {1};
   at.beat(1, {}, 0);
   at.beat(2, {{6, 12}});
   at.arrive({{6, 12}});
   at.hand_out();
+  CHECK(at.work(1) == Ranges{{5, 6}});  // of what was its own
   for (Step step = 1; step <= 3; ++step) {
     at.open_step(step);
     at.hand_out();
     CHECK(at.work(1) == Ranges{{11, 12}});
     CHECK(at.work(2) == Ranges{{0, 12}});
   }
-  CHECK(at.shares.trials() == 3);
+  CHECK(at.shares.trials() == 4);
   at.unpaying.clear();
   at.arrive({{11, 12}});
   at.hand_out();
   CHECK(at.shares.held_up(1).empty());
+  at.shares.divide(at.sessions, 5);
+  CHECK(at.shares.standing(1, 9).slots.empty());
+  at.bring({1});
+  at.shares.divide(at.sessions, 5);
+  CHECK_FALSE(at.shares.standing(1, 9).slots.empty());
 }
 
 TEST_CASE("if all send nothing, all are counted on") {

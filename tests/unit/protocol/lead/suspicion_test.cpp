@@ -56,28 +56,66 @@ TEST_CASE("a late session of which nothing is awaited is late no more, unless ot
   CHECK_FALSE(suspicion.is_late());
 }
 
-TEST_CASE("a session that was late and brought nothing in three steps in a row has missed too much until it brings") {
+TEST_CASE("a session may miss as many steps as it has brought something, three at most; a new one none") {
   Suspicion suspicion;
+  CHECK_FALSE(suspicion.has_credit());
   miss(suspicion);
-  miss(suspicion);
-  CHECK_FALSE(suspicion.has_missed_too_much());
-  miss(suspicion);
-  CHECK(suspicion.has_missed_too_much());
-  suspicion.close_step();  // in time
-  CHECK(suspicion.has_missed_too_much());
+  CHECK_FALSE(suspicion.has_credit());
   suspicion.bring();
+  CHECK(suspicion.has_credit());
+  suspicion.close_step();  // in which it brought something
+  suspicion.close_step();  // in time
+  CHECK(suspicion.has_credit());
   miss(suspicion);
-  CHECK_FALSE(suspicion.has_missed_too_much());
+  CHECK_FALSE(suspicion.has_credit());
+  for (std::uint32_t step = 0; step < 2 * Suspicion::kMostCredit; ++step) {
+    suspicion.bring();
+    suspicion.close_step();
+  }
+  for (std::uint32_t step = 0; step < Suspicion::kMostCredit; ++step) {
+    CHECK(suspicion.has_credit());
+    miss(suspicion);
+  }
+  CHECK_FALSE(suspicion.has_credit());
+}
+
+TEST_CASE("a session that sends nothing of what is called has no credit, and none by what it brings meanwhile") {
+  Suspicion suspicion;
+  suspicion.bring();
+  suspicion.send_nothing(false);
+  CHECK(suspicion.has_credit());
+  suspicion.send_nothing(true);
+  CHECK_FALSE(suspicion.has_credit());
+  suspicion.bring();
+  suspicion.send_nothing(true);
+  suspicion.send_nothing(false);
+  CHECK_FALSE(suspicion.has_credit());
+  CHECK_FALSE(suspicion.is_suspect());
+  suspicion.bring();
+  CHECK(suspicion.has_credit());
+}
+
+TEST_CASE("a session that was late and brought something all the same has missed nothing") {
+  Suspicion suspicion;
+  suspicion.bring();
+  suspicion.close_step();
+  for (std::uint32_t step = 0; step < 2 * Suspicion::kMostCredit; ++step) {
+    suspicion.bring();
+    miss(suspicion);
+    CHECK(suspicion.has_credit());
+  }
 }
 
 TEST_CASE("steps in which a session was silent are no misses: it may go on as it did") {
   Suspicion suspicion;
+  suspicion.bring();
+  suspicion.close_step();
   suspicion.hear_nothing(true);
-  for (std::uint32_t step = 0; step < 2 * Suspicion::kMostMisses; ++step) {
+  for (std::uint32_t step = 0; step < 2 * Suspicion::kMostCredit; ++step) {
     miss(suspicion);
   }
   suspicion.hear_nothing(false);
-  CHECK_FALSE(suspicion.has_missed_too_much());
+  CHECK(suspicion.has_credit());
 }
 
 TEST_CASE("a session that is late when a step ends is late in the next one, if it has a share of it") {
@@ -108,8 +146,14 @@ TEST_CASE("a suspect's reason names what it is late with, and one that is lost h
   suspicion.lose();
   CHECK(suspicion.why(progress, 5).empty());
   Suspicion misses;
+  for (std::uint32_t step = 0; step < Suspicion::kMostCredit; ++step) {
+    misses.bring();
+    misses.close_step();
+  }
+  CHECK(misses.why(progress, 5).empty());
   for (int i = 0; i < 4; ++i) {
     miss(misses);
   }
-  CHECK(misses.why(progress, 5) == "it brought nothing of its share of 3 steps in a row");
+  CHECK(misses.why(progress, 5) == "it brought nothing of its share of 4 steps in a row");
+  CHECK(Suspicion().why(progress, 5).empty());  // nothing was expected of it
 }
