@@ -99,10 +99,12 @@ void LeadShell::receive(Host& host, ProcessId from, const Message& message, cons
     host.judge().said_hello(from);
   }
   // What is of another timeline the lead does not take.
-  if (const auto* beat = std::get_if<Heartbeat>(&message);
-      beat != nullptr && host.life().items && beat->timeline == core_.timeline()) {
-    host.judge().items().settled(beat->delivered);
-    host.judge().items().settled(beat->dropped);
+  if (const auto* beat = std::get_if<Heartbeat>(&message); beat != nullptr && beat->timeline == core_.timeline()) {
+    host.judge().said_progress(from);
+    if (host.life().items) {
+      host.judge().items().settled(beat->delivered);
+      host.judge().items().settled(beat->dropped);
+    }
   }
   hear(host, lead::FromWorker{from, &message});
 }
@@ -198,7 +200,9 @@ void LeadShell::done(Host& host, const LeadSettles& /*what*/) {
 void LeadShell::settle(Host& host) {
   reported_.clear();
   lead::Actions actions;
+  const auto before = core_.phase();
   observed(host, [&] { actions = core_.settle(); });
+  const auto after = core_.phase();
   for (auto& action : actions) {
     std::visit([&](auto& body) { act(host, body); }, action);
     host.acted(id());
@@ -206,6 +210,7 @@ void LeadShell::settle(Host& host) {
       return;
     }
   }
+  host.judge().lead_settled(before, after);
 }
 
 void LeadShell::judge_phase(Host& host, Lead::Phase before) const {

@@ -124,15 +124,16 @@ class Judge {
     stop_.ticks(clock);
     orders_.lead_ticks();
   }
-  void lead_hears(std::uint32_t lane, const LaneReport& report) {
-    orders_.heard(lane, report, timelines_.durable().timeline);
-  }
+  void lead_hears(std::uint32_t lane, const LaneReport& report) { orders_.heard(lane, report, timelines_.durable()); }
+  // It has acted on what it has heard, and told whom it concerns.
+  void lead_settled(Lead::Phase before, Lead::Phase after) { orders_.settled(before, after); }
   // It has got a message of the lane.
   void heard(const LaneLife& lane, Micros now) { presence_.heard(lane.database.database, now); }
   void said_hello(SessionId session) {
     stop_.said_hello(session);
     orders_.said_hello(session);
   }
+  void said_progress(SessionId session) { orders_.said_progress(session); }
   // It takes what a server says with its hello.
   void taken(const LaneLife& lane) { provenance_.taken(lane.incarnation); }
   // It does not take the lane for its shard's.

@@ -52,17 +52,34 @@ void OrdersJudge::check_content(const Assign& assign, Timeline durable) const {
   }
 }
 
-void OrdersJudge::heard(std::uint32_t lane, const LaneReport& report, Timeline durable) {
+// Of a life that the ledger lists, and no older than another one.
+bool OrdersJudge::takes(std::uint32_t lane, const LaneReport& report, const Ledger& durable) {
+  auto& newest = brought_.sequences[{lane, report.incarnation}];
+  if (report.sequence <= newest) {
+    return false;
+  }
+  newest = report.sequence;
+  return durable.incarnations.at(lane / life_.lanes) == report.incarnation;
+}
+
+// What sessions have brought, the lead knows by the reports that it takes and acts on: not by those of other lives, by
+// those that a newer one has overtaken, or by what it hears while it has no work to give out, as when it has just
+// begun.
+void OrdersJudge::heard(std::uint32_t lane, const LaneReport& report, const Ledger& durable) {
   auto& heard = brought_.heard;
-  if (report.timeline != durable || !report.serving) {
+  if (report.timeline != durable.timeline || !report.serving) {
     return;
   }
   brought_.unpaying[lane] = report.rounds.unpaying;
-  if (report.slots_by_session.empty()) {
+  for (const auto& entry : report.slots_by_session) {
+    brought_.known.insert(entry.session);
+  }
+  if (!takes(lane, report, durable) || report.slots_by_session.empty()) {
     return;
   }
   if (heard.timeline != report.timeline) {
     heard.timeline = report.timeline;
+    heard.to_act_on.clear();
     heard.lately.clear();
     brought_.before_tick.clear();
     brought_.acted_on.clear();
@@ -71,17 +88,30 @@ void OrdersJudge::heard(std::uint32_t lane, const LaneReport& report, Timeline d
   for (const auto& entry : report.slots_by_session) {
     // What it brought before this lead knew it, the lead takes note of by a later report.
     const auto [known, is_first] = heard.slots.try_emplace(entry.session, entry.slots);
-    if (!is_first && entry.slots > known->second) {
-      heard.lately[entry.session] = report.open_step;
+    const bool is_noted = !is_first && !brought_.greeted.contains(entry.session);
+    if (is_noted && entry.slots > known->second) {
+      heard.to_act_on[entry.session] = report.open_step;
     }
     known->second = entry.slots;
   }
 }
 
-void OrdersJudge::said_hello(SessionId session) { forget_brought(session); }
+void OrdersJudge::settled(Lead::Phase before, Lead::Phase after) {
+  auto& heard = brought_.heard;
+  for (const auto& [session, step] : std::exchange(heard.to_act_on, {})) {
+    if (before == Lead::Phase::training && after == Lead::Phase::training) {
+      heard.lately[session] = step;
+    }
+  }
+}
+
+void OrdersJudge::said_hello(SessionId session) {
+  forget_brought(session);
+  brought_.greeted.insert(session);
+}
 
 void OrdersJudge::forget_brought(SessionId session) {
-  for (auto* lately : {&brought_.heard.lately, &brought_.before_tick, &brought_.acted_on}) {
+  for (auto* lately : {&brought_.heard.to_act_on, &brought_.heard.lately, &brought_.before_tick, &brought_.acted_on}) {
     lately->erase(session);
   }
 }
@@ -96,11 +126,8 @@ void OrdersJudge::lead_ticks() {
 
 // By what the lead knows for sure: what it has heard since the tick before the last one it may still have to act on.
 OrdersJudge::Division OrdersJudge::new_division(Generation generation) const {
-  Division division{generation, {}, {}, 0, 0};
+  Division division{generation, brought_.known, {}, 0, 0};
   const auto& heard = brought_.heard;
-  for (const auto& [session, slots] : heard.slots) {
-    division.known.insert(session);
-  }
   for (const auto& [session, step] : brought_.acted_on) {
     const auto newest = heard.lately.find(session);
     if (step == heard.open && newest != heard.lately.end() && newest->second == step) {

@@ -4,9 +4,12 @@
 #include <cstdint>
 #include <map>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "protocol/ids.h"
+#include "protocol/lead/lead.h"
+#include "protocol/ledger.h"
 #include "protocol/messages.h"
 #include "tests/simulation/life.h"
 
@@ -26,9 +29,13 @@ class OrdersJudge {
     brought_ = {};
   }
   // The lead hears a report of the lane.
-  void heard(std::uint32_t lane, const LaneReport& report, Timeline durable);
+  void heard(std::uint32_t lane, const LaneReport& report, const Ledger& durable);
+  // It has acted on what it has heard, and told whom it concerns.
+  void settled(Lead::Phase before, Lead::Phase after);
   // The session says hello: what the lead knew of it may be forgotten.
   void said_hello(SessionId session);
+  // It says what it computes, in the lead's timeline: from now on the lead takes note of what it brings.
+  void said_progress(SessionId session) { brought_.greeted.erase(session); }
   void lead_ticks();
   // `durable`: the timeline of the durable ledger.
   void assigned(SessionId session, const Assign& assign, Timeline durable);
@@ -45,7 +52,8 @@ class OrdersJudge {
     Timeline timeline = 0;
     Step open = 0;
     std::map<SessionId, std::uint64_t> slots;
-    std::map<SessionId, Step> lately;  // in the step before this one, if it is `open`
+    std::map<SessionId, Step> to_act_on;  // since it settled last
+    std::map<SessionId, Step> lately;     // in the step before this one, if it is `open`
   };
   struct Division {
     Generation generation = 0;
@@ -56,6 +64,7 @@ class OrdersJudge {
   };
 
   void forget_brought(SessionId session);
+  [[nodiscard]] bool takes(std::uint32_t lane, const LaneReport& report, const Ledger& durable);
   void check_content(const Assign& assign, Timeline durable) const;
   [[nodiscard]] Division new_division(Generation generation) const;
   void check_division(SessionId session, const Assign& assign);
@@ -64,6 +73,10 @@ class OrdersJudge {
   std::map<SessionId, Order> orders_;
   struct {
     Brought heard;
+    std::set<SessionId> known;    // had brought something, by any report
+    std::set<SessionId> greeted;  // have said hello, and nothing more
+    std::map<std::pair<std::uint32_t, Incarnation>, std::uint64_t>
+        sequences;                          // of the newest report of each lane's life
     std::map<SessionId, Step> before_tick;  // heard.lately at the last tick
     std::map<SessionId, Step> acted_on;     // at the one before: whatever the lead does next, it knows that
     std::map<std::uint32_t, std::vector<SessionId>> unpaying;  // by lane: said to send nothing of what is called
