@@ -63,7 +63,7 @@ void SlotShares::brought(const std::vector<SessionSlots>& slots) {
 }
 
 // Those that keep a share; where nobody does, those that have credit all the same; where nobody has, those that are not
-// suspected; where all are, all.
+// suspected; where all are, all. Whoever leaves computes nothing more, and has no share however few others there are.
 std::vector<SessionId> SlotShares::takers_of(const std::vector<SessionId>& sessions) const {
   std::vector<SessionId> takers;
   const auto take = [&](auto is_taker) {
@@ -78,7 +78,11 @@ std::vector<SessionId> SlotShares::takers_of(const std::vector<SessionId>& sessi
   const auto is_trusted = [](const SlotHolder* known) {
     return known == nullptr || !(known->suspicion.is_suspect() || known->seen.is_leaving());
   };
-  return take(keeps_share) || take(has_credit) || take(is_trusted) ? takers : sessions;
+  const auto stays = [](const SlotHolder* known) { return known == nullptr || !known->seen.is_leaving(); };
+  if (!(take(keeps_share) || take(has_credit) || take(is_trusted))) {
+    take(stays);
+  }
+  return takers;
 }
 
 StandingRanges::Ranges SlotShares::divided(const std::vector<SessionId>& sessions) const {

@@ -315,6 +315,27 @@ TEST_CASE("what a leaving session has begun is given to nobody, and the rest of 
   CHECK(at.work(1) == Ranges{{6, 8}});
 }
 
+TEST_CASE("who leaves has no standing range, however few others there are, and whether they have brought anything") {
+  SharesFixture at(8, {1, 2});
+  at.establish({1});
+  SlotProgress leaving;
+  leaving.leaving = true;
+  at.shares.heard(1, leaving, at.now);
+  at.unpaying = {2};
+  at.arrive({});
+  at.hand_out();  // the one that stays is suspected
+  at.shares.divide(at.sessions, 1);
+  CHECK(at.shares.standing(1, 9).slots.empty());
+  CHECK(at.shares.standing(2, 9).slots == SlotRange{0, 8});
+  at.shares.heard(2, leaving, at.now);
+  at.shares.divide(at.sessions, 1);
+  CHECK(at.shares.standing(1, 9).slots.empty());
+  CHECK(at.shares.standing(2, 9).slots.empty());
+  at.sessions.push_back(3);
+  at.shares.divide(at.sessions, 1);
+  CHECK(at.shares.standing(3, 9).slots == SlotRange{0, 8});
+}
+
 TEST_CASE("what a session had all receipts for when it left is waited for a while, and given out if it does not come") {
   SharesFixture at(8, {1, 2});
   at.beat(1, {{0, 4}});
