@@ -61,6 +61,9 @@ def storage():
               about="Age of the oldest write, sync or read that has not come back. Seconds are a disk that hangs."),
         lines("Waits for room", NUMBER, ("ballast_shard_waits_for_room{@shard}", "{{instance}}"), bad=1, words=YES_NO,
               about="1 while the shard waits for room on its full disk."),
+        lines("Memory of the database", BYTES, ("ballast_shard_database_memtable_bytes{@shard}", "{{instance}}, written"),
+              ("ballast_shard_database_cache_bytes{@shard}", "{{instance}}, read"),
+              about="Writes that are in no file yet, and what is kept of files; both together at most 52 MiB."),
         lines("Ledger writes, 99 of 100", SECONDS, (quantile(0.99, "ballast_lead_ledger_write_seconds", "@job"), "ledger"),
               about="From when the lead asked for a write of its ledger until it heard what came of it."),
     ))

@@ -11,7 +11,7 @@ namespace ballast {
 
 // The parts of a message that never ends pile up in the transport, where nobody sees them: they show as bytes that are
 // allocated and that nobody has. What is allocated beside the account when the server begins is its own, as are
-// kExcess more: tables of sessions and metrics, buffers of copies, RocksDB's memtables and cache (52 MiB), messages
+// kExcess more: tables of sessions and metrics, buffers of copies, batches on their way into the database, messages
 // that have come since they were looked for. Beyond that the sockets are to be made anew. If that frees less than half,
 // it was not theirs: it is taken for the server's own, so that a leak does not cut everybody for ever. Pure. One
 // thread.

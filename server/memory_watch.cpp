@@ -70,7 +70,7 @@ void MemoryWatch::work(const std::stop_token& stop) {
 }
 
 void MemoryWatch::look() {
-  std::uint64_t accounted = 0;
+  std::uint64_t accounted = counted_ ? counted_() : 0;
   const auto allocated = allocated_bytes();
   const std::scoped_lock lock(mutex_);
   for (const auto& loop : loops_) {

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "common/net/gate.h"
@@ -63,6 +64,9 @@ class MemoryWatch {
   MemoryWatch(const MemoryWatch&) = delete;
   MemoryWatch& operator=(const MemoryWatch&) = delete;
 
+  // Bytes that are the server's own whatever they come to, asked at each look: of its database. Before begin(); may be
+  // asked until this goes.
+  void count(std::function<std::uint64_t()> bytes) { counted_ = std::move(bytes); }
   // A loop that takes part from now on.
   std::shared_ptr<LoopMemory> open();
   // The loops are there: what the process has now beside what they say is its own. `keys`: whose holders may be blamed
@@ -78,6 +82,7 @@ class MemoryWatch {
   std::condition_variable_any ending_;
   std::vector<std::shared_ptr<LoopMemory>> loops_;
   MemoryAccount account_;  // the thread's
+  std::function<std::uint64_t()> counted_;
   Authenticator* keys_ = nullptr;
   std::jthread thread_;
 };

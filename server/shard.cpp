@@ -121,6 +121,7 @@ Shard::Shard(const Job& job, const ServerOptions& options)
       options_(options),
       incarnation_(random_id()),
       metrics_(serve_metrics(options.metrics)),
+      database_series_(metrics_.get()),
       room_(metrics_.get()) {
   if (options_.shard >= job.spec.cluster.shards) {
     throw UsageError("--shard " + std::to_string(options_.shard) + ": the job has shards 0 to " +
@@ -441,6 +442,9 @@ void Shard::make_lanes() {
 std::string Shard::trouble() const {
   const auto busy = journal_ ? journal_->busy() : std::chrono::duration<double>{};
   room_.update_metrics(busy);
+  const auto memory = store_->store().memory();
+  database_series_.memtable_bytes->set(static_cast<double>(memory.written));
+  database_series_.cache_bytes->set(static_cast<double>(memory.read));
   if (auto trouble = room_.trouble(); !trouble.empty()) {
     return trouble;
   }
@@ -508,6 +512,7 @@ std::string Shard::run() {
   for (auto& lane : lanes_) {
     threads.push_back(start(*lane));
   }
+  memory_.count([this] { return store_->store().memory().total(); });
   memory_.begin(keys_.authenticator());
   threads.clear();
   if (departure() == Departure::none) {

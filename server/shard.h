@@ -10,6 +10,7 @@
 #include <zmq.hpp>
 
 #include "common/job/job.h"
+#include "common/metrics/series.h"
 #include "common/net/doorkeeper.h"
 #include "server/copy_fetcher.h"
 #include "server/departure.h"
@@ -101,6 +102,7 @@ class Shard {
   Found found_;
   std::unique_ptr<ShardStore> store_;
   std::unique_ptr<Metrics> metrics_;
+  DatabaseSeries database_series_;
   DiskRoom room_;
   SessionLimit session_limit_;
   std::unique_ptr<SnapshotCopier> copier_;  // null without durability.copy_to

@@ -36,7 +36,7 @@ std::uint64_t usual_of(const std::string& part, std::uint64_t most, const ShardB
   if (std::ranges::find(kFilledWhenNeeded, part) != kFilledWhenNeeded.end()) {
     return 0;
   }
-  return part == "the database" ? std::min(most, bytes.snapshot + kCacheBytes) : most;
+  return part == "the database" ? std::min(most, bytes.snapshot + kDatabaseBesideBytes) : most;
 }
 
 // Held, and on their way: in item mode each is applied when it comes, or when the journal has it; of rounds a lane

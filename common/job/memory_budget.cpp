@@ -57,7 +57,7 @@ std::vector<MemoryPart> taken_by(const Job& job, const std::vector<Chunk>& chunk
       {averages_weights(training) ? "optimizer state and average" : "optimizer state", bytes.state},
       {"a snapshot being written", bytes.weights + bytes.state},
       {"a spare buffer", largest_chunk(chunks)},
-      {"the database", kMemtables * kMemtableBytes + kCacheBytes}};
+      {"the database", kDatabaseBytes}};
   if (is_journaled(job.spec)) {
     parts.push_back({"the journal", kJournalBytes});
   }

@@ -93,6 +93,16 @@ const std::vector<MetricEntry>& table() {
        "Age of the oldest write, sync or read of the database or journal that has not come back from the disk; 0: none "
        "is "
        "in flight. Seconds are a disk that hangs."},
+      {"ballast_shard_database_memtable_bytes",
+       kGauge,
+       "bytes",
+       {},
+       "What was written into the database and is in none of its files yet, beside its log."},
+      {"ballast_shard_database_cache_bytes",
+       kGauge,
+       "bytes",
+       {},
+       "Of the database's files, kept in memory; it gives way to the former."},
       {"ballast_shard_waits_for_room",
        kGauge,
        "1",

@@ -164,6 +164,12 @@ DiskSeries::DiskSeries(Metrics* metrics) {
   busy_seconds = shard.gauge("disk_busy_seconds");
 }
 
+DatabaseSeries::DatabaseSeries(Metrics* metrics) {
+  const Lookup shard(metrics, "ballast_shard_database_", {});
+  memtable_bytes = shard.gauge("memtable_bytes");
+  cache_bytes = shard.gauge("cache_bytes");
+}
+
 CopySeries::CopySeries(Metrics* metrics) {
   const Lookup shard(metrics, "ballast_shard_", {});
   done = shard.counter("snapshot_copies_total", "done");

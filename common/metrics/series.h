@@ -100,6 +100,13 @@ struct DiskSeries {
   GaugeHandle connections_held_off, busy_seconds;
 };
 
+// Of what a shard's database has in memory.
+struct DatabaseSeries {
+  explicit DatabaseSeries(Metrics* metrics);
+
+  GaugeHandle memtable_bytes, cache_bytes;
+};
+
 // Of a shard's copies of snapshots to another place. Thread-safe.
 struct CopySeries {
   explicit CopySeries(Metrics* metrics);

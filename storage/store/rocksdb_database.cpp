@@ -1,14 +1,12 @@
 #include "storage/store/rocksdb_database.h"
 
 #include <fcntl.h>
-#include <rocksdb/cache.h>
 #include <rocksdb/options.h>
 #include <rocksdb/table.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
-#include <limits>
 #include <string_view>
 #include <utility>
 
@@ -28,17 +26,19 @@ constexpr int kBackgroundJobs = 2;
 constexpr int kOpenFiles = 64;
 constexpr std::size_t kManifestBytes = 1U << 20U;  // then a new one is begun
 
-rocksdb::Options make_options(OpenMode mode) {
+rocksdb::Options make_options(OpenMode mode, const RocksdbMemory& memory) {
   rocksdb::Options options;
   options.create_if_missing = mode == OpenMode::create;
   options.write_buffer_size = kMemtableBytes;
-  options.max_write_buffer_number = kMemtables;
+  options.max_write_buffer_number = kMemtables;  // beyond it a write waits for a flush, or fails with it
+  options.write_buffer_manager = memory.memtables();
   options.max_total_wal_size = kLogBytes;
   options.max_background_jobs = kBackgroundJobs;
   options.max_open_files = kOpenFiles;
-  // Files that wait to be compacted never hold up a snapshot: hardly anything is read.
-  options.level0_slowdown_writes_trigger = std::numeric_limits<int>::max();
-  options.level0_stop_writes_trigger = std::numeric_limits<int>::max();
+  // A compaction has a block of each such file in memory, and a block is a value: a snapshot that is written faster
+  // than it can be compacted would take memory by its size. So it waits; nothing else slows it down.
+  options.level0_slowdown_writes_trigger = kUncompactedFiles;
+  options.level0_stop_writes_trigger = kUncompactedFiles;
   options.soft_pending_compaction_bytes_limit = 0;
   options.hard_pending_compaction_bytes_limit = 0;
   options.compression = rocksdb::kNoCompression;  // weights hardly compress
@@ -51,9 +51,12 @@ rocksdb::Options make_options(OpenMode mode) {
   options.stats_dump_period_sec = 0;
   options.info_log = std::make_shared<RocksdbLog>();
   rocksdb::BlockBasedTableOptions table;
-  table.block_cache = rocksdb::NewLRUCache(kCacheBytes);
-  table.checksum = rocksdb::kXXH3;  // Debian's build computes CRC32C in software
+  table.block_cache = memory.cache();
+  table.cache_index_and_filter_blocks = true;  // or they would be beside it, by the file
+  table.checksum = rocksdb::kXXH3;             // Debian's build computes CRC32C in software
   table.format_version = 5;
+  // Whoever looks for a key in many files reads the block of that one alone.
+  table.index_type = rocksdb::BlockBasedTableOptions::kBinarySearchWithFirstKey;
   options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
   return options;
 }
@@ -112,9 +115,9 @@ StoreStatus check_sequence(const std::string& path, std::uint64_t synced, std::u
 
 using Opened = StoreResult<std::shared_ptr<RocksdbDatabase>>;
 
-Opened open_to_read(const std::string& path, const SyncedState& synced) {
+Opened open_to_read(const std::string& path, const SyncedState& synced, const RocksdbMemory& memory) {
   rocksdb::DB* opened = nullptr;
-  const auto status = rocksdb::DB::OpenForReadOnly(make_options(OpenMode::read_only), path, &opened);
+  const auto status = rocksdb::DB::OpenForReadOnly(make_options(OpenMode::read_only, memory), path, &opened);
   std::unique_ptr<rocksdb::DB> database(opened);
   if (!status.ok()) {
     return explain_open(path, status);
@@ -125,13 +128,13 @@ Opened open_to_read(const std::string& path, const SyncedState& synced) {
   return std::make_shared<RocksdbDatabase>(std::move(database), nullptr);
 }
 
-Opened open_to_write(const std::string& path, OpenMode mode, const SyncedState& synced) {
+Opened open_to_write(const std::string& path, OpenMode mode, const SyncedState& synced, const RocksdbMemory& memory) {
   auto made = SyncedMark::open(path);
   if (!made.ok()) {
     return made.status();
   }
   auto events = std::make_shared<RocksdbEvents>(std::move(made.value()));
-  auto options = make_options(mode);
+  auto options = make_options(mode, memory);
   options.listeners.push_back(events);
   rocksdb::DB* opened = nullptr;
   const auto status = rocksdb::DB::Open(options, path, &opened);
@@ -159,7 +162,7 @@ std::uint64_t bytes_of_logs(const std::filesystem::path& path) {
 
 }  // namespace
 
-Opened RocksdbDatabase::open(const std::filesystem::path& path, OpenMode mode) {
+Opened RocksdbDatabase::open(const std::filesystem::path& path, OpenMode mode, const RocksdbMemory& memory) {
   const auto synced = SyncedMark::read(path);  // first: its owner may go on while we read
   if (!synced.ok()) {
     return synced.status();
@@ -170,8 +173,8 @@ Opened RocksdbDatabase::open(const std::filesystem::path& path, OpenMode mode) {
   if (auto checked = SyncedMark::check_manifest(path, synced.value()); !checked.ok()) {
     return checked;
   }
-  return mode == OpenMode::read_only ? open_to_read(path.string(), synced.value())
-                                     : open_to_write(path.string(), mode, synced.value());
+  return mode == OpenMode::read_only ? open_to_read(path.string(), synced.value(), memory)
+                                     : open_to_write(path.string(), mode, synced.value(), memory);
 }
 
 RocksdbDatabase::RocksdbDatabase(std::unique_ptr<rocksdb::DB> database, std::shared_ptr<RocksdbEvents> events)

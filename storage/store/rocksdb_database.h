@@ -9,6 +9,7 @@
 
 #include "common/files/status.h"
 #include "storage/store/rocksdb_background.h"
+#include "storage/store/rocksdb_memory.h"
 #include "storage/store/store.h"
 
 namespace ballast {
@@ -17,7 +18,8 @@ namespace ballast {
 class RocksdbDatabase {
  public:
   // As open_rocksdb says.
-  static StoreResult<std::shared_ptr<RocksdbDatabase>> open(const std::filesystem::path& path, OpenMode mode);
+  static StoreResult<std::shared_ptr<RocksdbDatabase>> open(const std::filesystem::path& path, OpenMode mode,
+                                                            const RocksdbMemory& memory);
 
   // `events` is null where the database is open for reading only.
   RocksdbDatabase(std::unique_ptr<rocksdb::DB> database, std::shared_ptr<RocksdbEvents> events);

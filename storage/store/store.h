@@ -47,6 +47,13 @@ class WriteBatch {
   std::vector<Operation> operations_;
 };
 
+// Bytes that a store has in memory.
+struct StoreMemory {
+  std::uint64_t written = 0;  // by writes that are in no file yet, beside the log
+  std::uint64_t read = 0;     // of files, kept for who reads them again
+  [[nodiscard]] std::uint64_t total() const { return written + read; }
+};
+
 enum class Sync : bool {
   no,   // survives a crash of the process, not of the machine
   yes,  // this write and every earlier one survive a power cut once the call returns
@@ -75,6 +82,8 @@ class Store {
   virtual void reclaim(std::string_view begin, std::string_view end) = 0;
   // Reads every file and checks every checksum, of deleted keys as well: `corrupt`, naming the file, if one fails.
   [[nodiscard]] virtual StoreStatus verify() const = 0;
+  // Waits for nobody.
+  [[nodiscard]] virtual StoreMemory memory() const = 0;
   // For messages: the folder of the database.
   [[nodiscard]] virtual const std::string& path() const = 0;
 };
@@ -101,6 +110,7 @@ class MemoryStore final : public Store {
   [[nodiscard]] StoreResult<std::optional<std::string>> first_key(std::string_view from) const override;
   void reclaim(std::string_view /*begin*/, std::string_view /*end*/) override {}
   [[nodiscard]] StoreStatus verify() const override { return {}; }
+  [[nodiscard]] StoreMemory memory() const override { return {}; }
   [[nodiscard]] const std::string& path() const override { return path_; }
 
   // Power cut: what no synced write and no sync has covered is gone.

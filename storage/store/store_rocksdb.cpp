@@ -31,18 +31,32 @@ rocksdb::Status add(const WriteBatch::Operation& operation, rocksdb::WriteBatch&
   return rocksdb::Status::InvalidArgument("unknown kind of operation");
 }
 
+// Of what RocksDB makes of it: told beforehand, for a buffer that grows is there twice meanwhile.
+std::size_t bytes_of(const WriteBatch& batch) {
+  constexpr std::size_t kBegin = 12;
+  constexpr std::size_t kLengths = 16;  // kind and lengths, at most
+  std::size_t bytes = kBegin;
+  for (const auto& operation : batch.operations()) {
+    bytes += operation.key.size() + operation.value.size() + kLengths;
+  }
+  return bytes;
+}
+
 using Shared = std::shared_ptr<RocksdbDatabase>;
 
 class RocksStore final : public Store {
  public:
-  RocksStore(std::string path, Shared opened)
-      : path_(std::move(path)), is_writable_(opened->is_writable()), opened_(std::move(opened)) {}
+  RocksStore(std::string path, RocksdbMemory memory, Shared opened)
+      : path_(std::move(path)),
+        is_writable_(opened->is_writable()),
+        memory_(std::move(memory)),
+        opened_(std::move(opened)) {}
 
   StoreStatus write(const WriteBatch& batch, Sync sync) override {
     if (!is_writable_) {
       return {StoreCode::io, path_ + ": the database is open for reading only"};
     }
-    rocksdb::WriteBatch operations;
+    rocksdb::WriteBatch operations(bytes_of(batch));
     for (const auto& operation : batch.operations()) {
       if (const auto added = add(operation, operations); !added.ok()) {
         return translate(path_, "prepare a write", added);
@@ -130,6 +144,7 @@ class RocksStore final : public Store {
     return status.ok() ? StoreStatus{} : translate(path_, "verify the files", status);
   }
 
+  [[nodiscard]] StoreMemory memory() const override { return memory_.used(); }
   [[nodiscard]] const std::string& path() const override { return path_; }
 
  private:
@@ -172,7 +187,7 @@ class RocksStore final : public Store {
   }
 
   Result open_again() const {
-    auto opened = RocksdbDatabase::open(path_, OpenMode::existing);
+    auto opened = RocksdbDatabase::open(path_, OpenMode::existing, memory_);
     if (opened.ok()) {
       opened_ = opened.value();
     }
@@ -181,6 +196,7 @@ class RocksStore final : public Store {
 
   const std::string path_;
   const bool is_writable_;
+  const RocksdbMemory memory_;  // of whichever is open
   mutable std::mutex mutex_;
   mutable Shared opened_;  // null after a failure, if it could not be opened again
 };
@@ -188,11 +204,13 @@ class RocksStore final : public Store {
 }  // namespace
 
 StoreResult<std::unique_ptr<Store>> open_rocksdb(const std::filesystem::path& path, OpenMode mode) {
-  auto opened = RocksdbDatabase::open(path, mode);
+  RocksdbMemory memory;
+  auto opened = RocksdbDatabase::open(path, mode, memory);
   if (!opened.ok()) {
     return opened.status();
   }
-  return std::unique_ptr<Store>(std::make_unique<RocksStore>(path.string(), std::move(opened.value())));
+  return std::unique_ptr<Store>(
+      std::make_unique<RocksStore>(path.string(), std::move(memory), std::move(opened.value())));
 }
 
 }  // namespace ballast

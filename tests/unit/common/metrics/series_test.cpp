@@ -15,6 +15,7 @@ TEST_CASE("every metric of the table belongs to some role's series, and every on
   const CopySeries copies(&metrics);
   const JournalSeries journal(&metrics);
   const DiskSeries disk(&metrics);
+  const DatabaseSeries database(&metrics);
   const HandshakeSeries handshakes(&metrics, "lead");
   const LaneWorkerSeries lane_worker(&metrics, 1, "w");
   const LeadSeries lead(&metrics);
