@@ -21,6 +21,8 @@ namespace {
 // Snapshots on the disk that are being written at once: a periodic one, and one that the job's end, a pause or the best
 // weights ask for.
 constexpr std::uint64_t kSnapshotsWritten = 2;
+// Of a database whose snapshot fits into a memtable, beside that: measured.
+constexpr std::uint64_t kSmallDatabaseBytes = 4U << 20U;
 
 std::uint64_t arena_bytes(const Job& job) { return job.arena.elements * sizeof(float); }
 
@@ -36,7 +38,7 @@ std::uint64_t usual_of(const std::string& part, std::uint64_t most, const ShardB
   if (std::ranges::find(kFilledWhenNeeded, part) != kFilledWhenNeeded.end()) {
     return 0;
   }
-  return part == "the database" ? std::min(most, bytes.snapshot + kDatabaseBesideBytes) : most;
+  return part == "the database" ? std::min(most, bytes.snapshot + kSmallDatabaseBytes) : most;
 }
 
 // Held, and on their way: in item mode each is applied when it comes, or when the journal has it; of rounds a lane

@@ -59,6 +59,8 @@ class CallAccounts {
   [[nodiscard]] std::uint64_t bytes() const { return called_ + ahead_; }
   [[nodiscard]] std::uint64_t ahead_bytes() const { return ahead_; }
   [[nodiscard]] std::uint64_t ahead_bytes(Connection connection) const;
+  // Something that was asked for may still come over it.
+  [[nodiscard]] bool owes(Connection connection) const { return accounts_.contains(connection); }
   [[nodiscard]] bool is_asked_to_return(Connection connection) const;
   // By number.
   [[nodiscard]] const std::map<std::uint64_t, OpenCall>& calls(Connection connection) const;

@@ -14,18 +14,18 @@ using lane::Actions;
 void CallBook::greet(SessionId session, ConnectionId connection, PayerId payer, bool is_new) {
   credits_.erase(session);
   sessions_.try_emplace(session);
-  heard(session, connection, payer);
-  if (is_new) {  // nothing of what it was asked before will come
+  heard(session, connection, payer);  // known before, its message was heard already
+  if (is_new) {                       // nothing of what it was asked before will come
     settle_all({session, connection});
   }
 }
 
-std::optional<std::uint64_t> CallBook::greet_with_credit(SessionId session, const LaneApplier& applier) {
+std::optional<std::uint64_t> CallBook::greet_with_credit(SessionId session, ConnectionId connection,
+                                                         const LaneApplier& applier) {
   if (!credits_.contains(session) && !has_room(applier, 2 * limits_.largest)) {
     return std::nullopt;
   }
-  forget(session);
-  credits_.insert(session);
+  credits_[session] = connection;
   return limits_.largest;
 }
 
@@ -38,42 +38,60 @@ bool CallBook::has_room_for(const Work& work, std::uint64_t bytes, const LaneApp
          work.node.contains(wanted->slot);
 }
 
-void CallBook::heard(SessionId session, ConnectionId connection, PayerId payer) {
+Actions CallBook::heard(SessionId session, ConnectionId connection, PayerId payer) {
   const auto found = sessions_.find(session);
   if (found == sessions_.end() || connection <= found->second.connection) {
-    return;
+    return {};
   }
   auto& state = found->second;
-  const Connection old{session, state.connection};
-  no_longer_called(old);
-  accounts_.give_up(old);
+  auto dropped = give_up({session, state.connection});
   state.connection = connection;
   state.payer = payer;
   state.is_dropped = false;
   offers_.enter(session, payer, payers_.is_good(payer));
+  return dropped;
 }
 
+Actions CallBook::give_up(const Connection& connection) {
+  Actions actions;
+  no_longer_called(connection);
+  accounts_.give_up(connection);
+  if (accounts_.owes(connection)) {
+    actions.emplace_back(lane::DropConnection{connection.first, connection.second});
+  }
+  return actions;
+}
+
+// Of who is called and goes nothing can be taken back: if that happens again and again, it fails.
 void CallBook::ended(SessionId session, ConnectionId connection) {
+  const auto& calls = accounts_.calls({session, connection});
+  const auto owed_by = calls.empty() ? std::nullopt : std::optional(calls.begin()->second.payer);
   settle_all({session, connection});
+  if (owed_by) {
+    useless(*owed_by);
+  }
   const auto found = sessions_.find(session);
   if (found != sessions_.end() && found->second.connection == connection) {
     offers_.clear(session);
+    ahead_.forget(session);
     found->second.is_dropped = true;
+  }
+  if (const auto credit = credits_.find(session); credit != credits_.end() && credit->second == connection) {
+    credits_.erase(credit);
   }
 }
 
-void CallBook::forget(SessionId session) {
+Actions CallBook::forget(SessionId session) {
   credits_.erase(session);
   const auto found = sessions_.find(session);
   if (found == sessions_.end()) {
-    return;
+    return {};
   }
-  const Connection over{session, found->second.connection};
-  no_longer_called(over);
-  accounts_.give_up(over);
+  auto dropped = give_up({session, found->second.connection});
   offers_.leave(session);
   ahead_.forget(session);
   sessions_.erase(found);
+  return dropped;
 }
 
 // ---- what sessions offer
@@ -121,34 +139,45 @@ CallBook::OutOfStanding CallBook::out_of_standing(std::size_t most) const {
 // ---- what sessions bring
 
 CallBook::Payment CallBook::pays(SessionId session, ConnectionId connection, const Push& push, std::uint64_t bytes) {
+  using Kind = Payment::Kind;
   const Connection over{session, connection};
   const Work work{push.step, push.chunk, push.node};
   offers_.take(session, work);  // it is here
   if (credits_.contains(session) && push.call == 0) {
-    return Payment::paid;
+    return {Kind::paid};
   }
   if (push.call == 0) {
     if (!accounts_.spend(over, bytes)) {
-      return Payment::unasked;
+      return {Kind::unasked};
     }
     ahead_.spent(session);
-    return Payment::paid;
+    return {Kind::paid};
   }
   const auto call = accounts_.settle(over, push.call, now_);
   if (!call) {
-    return Payment::unasked;
+    return {Kind::unasked};
   }
   settled(over, push.call, *call, true);
   if (call->work != work || call->bytes != bytes) {
-    return Payment::unasked;
+    useless(call->payer);
+    return {Kind::unasked};
   }
+  return {call->timeline == push.timeline ? Kind::paid : Kind::other_timeline, call->payer};
+}
+
+void CallBook::useful(SessionId session, PayerId payer) {
   if (const auto found = sessions_.find(session); found != sessions_.end()) {
     found->second.taken_back = 0;
   }
-  if (payers_.pays(call->payer)) {
-    offers_.stands(call->payer, true);
+  if (payers_.pays(payer)) {
+    offers_.stands(payer, true);
   }
-  return Payment::paid;
+}
+
+void CallBook::useless(PayerId payer) {
+  if (payers_.is_struck(payer)) {
+    fails(payer);
+  }
 }
 
 void CallBook::has_none(SessionId session, ConnectionId connection, std::uint64_t number, const LaneApplier& applier,
@@ -336,7 +365,8 @@ std::optional<CallBook::Candidate> CallBook::oldest_offer(const LaneApplier& app
   std::optional<Candidate> last_resort;
   const auto look = [&](const WorkIndex::Works::value_type& offer, bool is_good) -> std::optional<Candidate> {
     if (is_good) {
-      return Candidate{*offer.second.begin(), offer.first};
+      const auto last_call = [&](SessionId id) { return sessions_.at(id).last_call; };
+      return Candidate{*std::ranges::min_element(offer.second, {}, last_call), offer.first};
     }
     for (const auto session : offer.second) {
       if (!payers_.may_be_called(sessions_.at(session).payer, now_)) {
@@ -455,9 +485,10 @@ void CallBook::call_others(Timeline timeline, const LaneApplier& applier, const 
 
 std::uint64_t CallBook::call(Timeline timeline, SessionId session, const Work& work, std::uint64_t bytes,
                              Actions& actions) {
-  const auto& state = sessions_.at(session);
+  auto& state = sessions_.at(session);
   offers_.take(session, work);
   const auto number = next_number_++;
+  state.last_call = number;
   accounts_.call({session, state.connection}, number, {timeline, work, bytes, state.payer}, now_);
   called_.put(session, work);
   ++owing_[state.payer];

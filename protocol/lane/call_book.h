@@ -59,23 +59,40 @@ class CallBook {
   // ---- sessions
   // It said hello, and takes calls; `is_new`: it was not known, and so knows of nothing that was asked of it before.
   void greet(SessionId session, ConnectionId connection, PayerId payer, bool is_new);
-  // It takes none, and may send within a credit: which one; nothing: there is no room for it.
-  std::optional<std::uint64_t> greet_with_credit(SessionId session, const LaneApplier& applier);
-  // Whatever it says comes over this connection; the newest is the one that it is called over.
-  void heard(SessionId session, ConnectionId connection, PayerId payer);
+  // It takes none, and may send within a credit, until its connection has ended: which one; nothing: there is no room
+  // for it.
+  std::optional<std::uint64_t> greet_with_credit(SessionId session, ConnectionId connection,
+                                                 const LaneApplier& applier);
+  // Whatever it says comes over this connection; the newest is the one that it is called over. The one before is to be
+  // dropped if it owes anything: else who has two could owe for ever.
+  lane::Actions heard(SessionId session, ConnectionId connection, PayerId payer);
   void ended(SessionId session, ConnectionId connection);
-  // It is known no more: nothing is called of it. What it was called for stays in use.
-  void forget(SessionId session);
+  // It is known no more: nothing is called of it. What it was called for stays in use, and its connection is to be
+  // dropped if it owes anything.
+  lane::Actions forget(SessionId session);
   [[nodiscard]] bool takes_calls(SessionId session) const { return sessions_.contains(session); }
+  // It has said hello, of either kind, and what it was let have stands.
+  [[nodiscard]] bool knows(SessionId session) const { return takes_calls(session) || credits_.contains(session); }
 
   // ---- what sessions say
-  enum class Payment : std::uint8_t {
-    paid,     // it was asked for
-    unasked,  // it was not: nobody honest sends it
+  struct Payment {
+    enum class Kind : std::uint8_t {
+      paid,            // it was asked for
+      other_timeline,  // it was, in another one than it is of
+      unasked,         // it was not: nobody honest sends it
+    };
+    Kind kind = Kind::unasked;
+    std::optional<PayerId> payer = {};  // of whom it was called by name
+    bool operator==(const Payment&) const = default;
   };
   // Of what comes within a credit: it may be held.
   [[nodiscard]] bool has_room_for(const Work& work, std::uint64_t bytes, const LaneApplier& applier) const;
+  // Whether it may be held; what it was asked by is settled. What it is worth is said by `useful` or `useless`.
   Payment pays(SessionId session, ConnectionId connection, const Push& push, std::uint64_t bytes);
+  // What was called of it by name and came was taken, or was there already.
+  void useful(SessionId session, PayerId payer);
+  // It was of no use.
+  void useless(PayerId payer);
   // Takes the place of what was offered before; false: it comes late, over an older connection, or one that is dropped.
   bool offers(SessionId session, ConnectionId connection, const std::vector<Work>& works);
   void has_none(SessionId session, ConnectionId connection, std::uint64_t number, const LaneApplier& applier,
@@ -122,10 +139,12 @@ class CallBook {
     PayerId payer = 0;
     bool is_dropped = false;       // that connection
     std::uint32_t taken_back = 0;  // calls of it, since it paid one
+    std::uint64_t last_call = 0;   // the number of it
 
     template <typename = void>
     [[nodiscard]] auto state() const {
-      return listed::all(listed::names(connection, payer), listed::plain(is_dropped, taken_back));
+      return listed::all(listed::names(connection, payer), listed::plain(is_dropped, taken_back),
+                         listed::names(last_call));
     }
   };
   // The call that may be made whatever else is in use.
@@ -142,6 +161,7 @@ class CallBook {
   static void walk_to(const OldestWanted& wanted, Slot slots, Look&& look);
   void fails(PayerId payer, bool taken_back = false);
   void no_longer_called(const Connection& connection);
+  lane::Actions give_up(const Connection& connection);
   void settle_all(const Connection& connection);
   void settled(const Connection& connection, std::uint64_t number, const OpenCall& call, bool is_answered);
   [[nodiscard]] std::uint64_t outside(const LaneApplier& applier) const;
@@ -171,7 +191,7 @@ class CallBook {
   WorkIndex called_;                        // of whom, over connections that stand, and not settled
   std::map<PayerId, std::uint32_t> owing_;  // calls not settled
 
-  std::set<SessionId> credits_;  // sessions that send within a credit: in use as long as they are known
+  std::map<SessionId, ConnectionId> credits_;  // sessions that send within a credit, and over which connection
   std::optional<Spine> spine_;
   bool awaits_room_ = false;  // something that is offered found none
   std::uint64_t next_number_ = 1;

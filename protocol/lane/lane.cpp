@@ -66,9 +66,9 @@ LaneCounters Lane::counters() const {
 // ---- the workers' side
 
 void Lane::on(const FromWorker& event) {
-  calls_.heard(event.session, event.connection, event.payer);
+  emit_all(calls_.heard(event.session, event.connection, event.payer));
   // Whatever becomes of what it says.
-  const bool was_asked = take_payment(event);
+  const auto payment = take_payment(event);
   const bool is_barred = sessions_.is_barred(event.session);
   if (const auto* hello = std::get_if<LaneHello>(event.message); hello != nullptr && !is_barred) {
     return on_hello(event, *hello);
@@ -80,13 +80,15 @@ void Lane::on(const FromWorker& event) {
                            "some that cannot have been computed (see the lead's log)"});
   } else if (!sessions_.heard(event.session, lead_.now())) {
     refuse(event.session, {RefusalCode::unknown_session, "this session has not said hello to the lane"});
-  } else if (!was_asked) {
+  } else if (push != nullptr && !calls_.knows(event.session)) {
+    refuse(event.session, {RefusalCode::unknown_session, "this session has not said hello over this connection"});
+  } else if (payment.kind == CallBook::Payment::Kind::unasked) {
     refuse(event.session, {RefusalCode::out_of_range,
                            "this was not asked for: a contribution is sent when it is called, or within bytes given "
                            "ahead, and no more of these is returned than there was"});
     emit(DropConnection{event.session, event.connection});
   } else if (push != nullptr) {
-    return on_push(event, *push);
+    return on_push(event, *push, payment);
   } else if (const auto* offers = std::get_if<Offers>(event.message)) {
     on_offers(event, *offers);
   } else if (std::holds_alternative<CallVoid>(*event.message) ||
@@ -111,7 +113,13 @@ void Lane::on_hello(const FromWorker& event, const LaneHello& hello) {
                                                         "; start the worker with the lead's address of its own job"});
   }
   std::optional<std::uint64_t> credit = 0;
-  if (!hello.takes_calls && !(credit = calls_.greet_with_credit(session, applier_))) {
+  if (!hello.takes_calls) {
+    if (calls_.takes_calls(session)) {
+      emit_all(calls_.forget(session));
+    }
+    credit = calls_.greet_with_credit(session, event.connection, applier_);
+  }
+  if (!credit) {
     return refuse(session, {RefusalCode::too_many,
                             "the lane has no memory for one more worker of protocol version 13; start the worker with "
                             "programs of this version, or give servers more (cluster.memory_mib)"});
@@ -119,12 +127,12 @@ void Lane::on_hello(const FromWorker& event, const LaneHello& hello) {
   const bool is_new = !sessions_.contains(session);
   const auto greeting = sessions_.hello(session, lead_.now());
   if (!greeting) {
-    calls_.forget(session);
+    emit_all(calls_.forget(session));
     return refuse(
         session, {RefusalCode::too_many, "the lane has " + std::to_string(config_.max_sessions) + " sessions already"});
   }
   if (greeting.forgotten) {
-    calls_.forget(*greeting.forgotten);
+    emit_all(calls_.forget(*greeting.forgotten));
   }
   if (hello.takes_calls) {
     calls_.greet(session, event.connection, event.payer, is_new);
@@ -134,16 +142,18 @@ void Lane::on_hello(const FromWorker& event, const LaneHello& hello) {
 
 // ---- what is called
 
-bool Lane::take_payment(const FromWorker& event) {
+CallBook::Payment Lane::take_payment(const FromWorker& event) {
+  using Kind = CallBook::Payment::Kind;
   if (const auto* push = std::get_if<Push>(event.message)) {
-    return calls_.pays(event.session, event.connection, *push, event.payload_bytes) == CallBook::Payment::paid;
+    return calls_.pays(event.session, event.connection, *push, event.payload_bytes);
   }
   if (const auto* none = std::get_if<CallVoid>(event.message)) {
     calls_.has_none(event.session, event.connection, none->number, applier_, plan_, era_.timeline);
   } else if (const auto* returned = std::get_if<BytesReturned>(event.message)) {
-    return calls_.returns(event.session, event.connection, returned->number, returned->bytes);
+    const bool was_given = calls_.returns(event.session, event.connection, returned->number, returned->bytes);
+    return {was_given ? Kind::paid : Kind::unasked};
   }
-  return true;
+  return {Kind::paid};
 }
 
 std::optional<Refused> Lane::check_offers(const Offers& offers) const {
@@ -154,6 +164,9 @@ std::optional<Refused> Lane::check_offers(const Offers& offers) const {
     if (!tree::is_node(work.node, config_.slots)) {
       return Refused{RefusalCode::out_of_range, range_text(work.node) + " is no node of the tree over " +
                                                     std::to_string(config_.slots) + " slots"};
+    }
+    if (applier_.is_of_items() && work.node.size() != 1) {
+      return Refused{RefusalCode::out_of_range, range_text(work.node) + " is no item: each slot is one"};
     }
   }
   return std::nullopt;
@@ -303,15 +316,25 @@ std::optional<Refused> Lane::check_push(const Push& push, std::uint64_t payload_
   return std::nullopt;
 }
 
-void Lane::on_push(const FromWorker& event, const Push& push) {
+void Lane::on_push(const FromWorker& event, const Push& push, const CallBook::Payment& payment) {
+  // What is called is held in the room that it was called into, which of another timeline's work may be too little.
+  const bool is_of_another = payment.kind == CallBook::Payment::Kind::other_timeline;
+  if (is_of_another) {
+    calls_.useless(*payment.payer);
+  }
   // Of a timeline that is still to come here: it was sent within bytes given ahead.
-  if ((!era_.serving || push.timeline > era_.timeline) && calls_.takes_calls(event.session)) {
+  const bool is_too_new = !era_.serving || push.timeline > era_.timeline;
+  const bool is_too_late = is_of_another && push.timeline == era_.timeline;
+  if ((is_too_new || is_too_late) && calls_.takes_calls(event.session)) {
     emit(
         SendToWorker{event.session, Receipt{push.timeline, push.step, push.chunk, push.node, ReceiptOutcome::not_yet}});
     emit(Drop{event.payload});
     return;
   }
   if (!check_timeline(event.session, push.timeline)) {
+    if (payment.payer && !is_of_another) {
+      calls_.useful(event.session, *payment.payer);  // when it was called
+    }
     emit(Drop{event.payload});
     return;
   }
@@ -326,6 +349,9 @@ void Lane::on_push(const FromWorker& event, const Push& push) {
   }
   if (!offered.refused) {
     offered = applier_.offer(event.session, push, event.payload, plan_);
+  }
+  if (payment.payer) {
+    offered.refused ? calls_.useless(*payment.payer) : calls_.useful(event.session, *payment.payer);
   }
   if (offered.refused) {
     refuse(event.session, std::move(*offered.refused));

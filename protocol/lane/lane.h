@@ -158,10 +158,10 @@ class Lane {
   void on_offers(const lane::FromWorker& event, const Offers& offers);
   [[nodiscard]] std::optional<Refused> check_offers(const Offers& offers) const;
   // Whether it was asked for.
-  bool take_payment(const lane::FromWorker& event);
+  CallBook::Payment take_payment(const lane::FromWorker& event);
   void call_contributions();
   void on_pull(SessionId session, const Pull& pull);
-  void on_push(const lane::FromWorker& event, const Push& push);
+  void on_push(const lane::FromWorker& event, const Push& push, const CallBook::Payment& payment);
   void on_confirm(const Confirm& confirm);
   void on_plan(const Plan& plan);
   void on_refused(const Refused& refused);

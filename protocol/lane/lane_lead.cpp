@@ -147,7 +147,7 @@ void Lane::on_plan(const Plan& plan) {
   }
   sessions_.bar(plan.barred);
   for (const auto session : plan.barred) {
-    calls_.forget(session);
+    emit_all(calls_.forget(session));
   }
   statistics_.confirmed(plan.statistics_through);
   follow_copies(plan.copies);  // first: a snapshot that is given up is kept no longer

@@ -31,6 +31,13 @@ bool Payers::fails(PayerId payer, Micros now, bool taken_back) {
   return was_good;
 }
 
+bool Payers::is_struck(PayerId payer) {
+  if (!payers_.contains(payer)) {
+    make_room();
+  }
+  return std::exchange(payers_[payer].was_struck, true);
+}
+
 bool Payers::pays(PayerId payer) {
   const auto found = payers_.find(payer);
   if (found == payers_.end()) {
@@ -38,6 +45,7 @@ bool Payers::pays(PayerId payer) {
   }
   auto& state = found->second;
   state.taken_back = 0;
+  state.was_struck = false;
   if (state.owes > 0) {
     return --state.owes == 0;
   }

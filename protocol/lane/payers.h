@@ -31,9 +31,14 @@ class Payers {
   // Something may be called of it.
   [[nodiscard]] bool may_be_called(PayerId payer, Micros now) const;
   // How many have failed since it did last; the least is to be asked last. Of one that is out of good standing.
-  [[nodiscard]] std::uint64_t last_failure(PayerId payer) const { return payers_.at(payer).failed_at; }
+  [[nodiscard]] std::uint64_t last_failure(PayerId payer) const {
+    const auto found = payers_.find(payer);
+    return found == payers_.end() ? 0 : found->second.failed_at;
+  }
   // True if it was in good standing. `taken_back`: its call was, for nothing came.
   bool fails(PayerId payer, Micros now, bool taken_back = false);
+  // What was called of it was of no use, or it was gone: true if that was so before, and it has paid nothing since.
+  bool is_struck(PayerId payer);
   // It has paid a call. True if it is in good standing again.
   bool pays(PayerId payer);
   // Calls of it were taken back kMostTakenBack times, and none was paid between.
@@ -56,12 +61,14 @@ class Payers {
     std::uint32_t doublings = 0;   // of what it will owe next
     std::uint32_t paid = 0;        // since it is in good standing
     std::uint32_t taken_back = 0;  // calls, since it paid one
+    bool was_struck = false;       // since then
     std::uint64_t failed_at = 0;   // by failures_
     Micros pauses_from = 0;
 
     template <typename = void>
     [[nodiscard]] auto state() const {
-      return listed::all(listed::plain(owes, doublings, paid, taken_back, failed_at), listed::ages(pauses_from));
+      return listed::all(listed::plain(owes, doublings, paid, taken_back, was_struck, failed_at),
+                         listed::ages(pauses_from));
     }
   };
 

@@ -2,7 +2,7 @@
 workers offer contributions, are called for them and never pay: a third stops reading, a third reads slowly, a third
 vanishes. The job goes on, and has equal bits at every budget.
 
-BALLAST_BUDGET_STEPS: of each run (15). BALLAST_BUDGET_PLOT=FILE.svg: draws every step's peak."""
+BALLAST_BUDGET_STEPS: of each run (20). BALLAST_BUDGET_PLOT=FILE.svg: draws every step's peak."""
 
 import json
 import os
@@ -16,7 +16,7 @@ import keys
 import metrics
 import plot
 
-STEPS = int(os.environ.get("BALLAST_BUDGET_STEPS", "15"))
+STEPS = int(os.environ.get("BALLAST_BUDGET_STEPS", "20"))
 PLOT = os.environ.get("BALLAST_BUDGET_PLOT")
 SESSIONS = 200
 SHARDS = 2

@@ -123,7 +123,7 @@ void LaneShell::note_plan(Host& host, const Message& message) {
 
 void LaneShell::note_payment(ProcessId from, const Message& message) {
   if (const auto* push = std::get_if<Push>(&message)) {
-    payments_.paid(from, push->call);
+    payments_.paid(from, push->call, push->timeline);
   } else if (const auto* none = std::get_if<CallVoid>(&message)) {
     payments_.voided(from, none->number);
   }
@@ -137,6 +137,7 @@ void LaneShell::receive(Host& host, ProcessId from, ConnectionId connection, con
     return step(host, lane::FromLead{&message});
   }
   note_asked(host, from, message);
+  payments_.heard(from, connection);
   note_payment(from, message);
   const auto* push = std::get_if<Push>(&message);
   if (push == nullptr) {
@@ -284,13 +285,14 @@ void LaneShell::check_memory(Host& host) const {
 
 void LaneShell::connection_ended(Host& host, ProcessId worker, ConnectionId connection) {
   if (alive()) {
+    payments_.ended(worker);
     step(host, lane::ConnectionEnded{worker, connection});
   }
 }
 
 void LaneShell::act(Host& host, lane::DropConnection& action) {
   if (action.session < kFirstStranger) {
-    payments_.taken_back(action.session);  // honest ones send nothing unasked
+    payments_.dropped(action.session, action.connection);  // honest ones send nothing unasked
     host.drop_connection(id(), static_cast<ProcessId>(action.session), action.connection);
   }
 }
@@ -319,7 +321,7 @@ void LaneShell::act(Host& host, lane::SendToWorker& action) {
   if (const auto* receipt = std::get_if<Receipt>(&action.message)) {
     note_answer(host, action.session, *receipt);
   } else if (const auto* call = std::get_if<Call>(&action.message)) {
-    payments_.called(action.session, call->number);
+    payments_.called(action.session, call->number, life_.timeline);
   } else if (const auto* refused = std::get_if<Refused>(&action.message)) {
     ++in_hand_.answers;
     require(!in_hand_.is_lost || refused->code != RefusalCode::not_serving,

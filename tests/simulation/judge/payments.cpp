@@ -7,10 +7,22 @@
 
 namespace ballast::simulation {
 
-void PaymentsJudge::paid(SessionId session, std::uint64_t number) {
-  if (open_.erase({session, number}) > 0) {
-    taken_back_.erase(session);
+void PaymentsJudge::heard(SessionId session, ConnectionId connection) {
+  auto& newest = newest_[session];
+  newest = std::max(newest, connection);
+}
+
+void PaymentsJudge::paid(SessionId session, std::uint64_t number, Timeline timeline) {
+  const auto call = open_.find({session, number});
+  if (call == open_.end()) {
+    return;
   }
+  if (call->second == timeline) {
+    taken_back_.erase(session);
+  } else {
+    failed_.insert(session);  // what came is of no use, and may be so again
+  }
+  open_.erase(call);
 }
 
 void PaymentsJudge::voided(SessionId session, std::uint64_t number) {
@@ -19,9 +31,18 @@ void PaymentsJudge::voided(SessionId session, std::uint64_t number) {
   }
 }
 
-void PaymentsJudge::taken_back(SessionId session) {
-  ++taken_back_[session];
-  failed_.insert(session);
+void PaymentsJudge::dropped(SessionId session, ConnectionId connection) {
+  if (connection == newest_[session]) {
+    ++taken_back_[session];
+    failed_.insert(session);
+  }
+}
+
+// Whoever is called and goes may do so again.
+void PaymentsJudge::ended(SessionId session) {
+  if (std::ranges::any_of(open_, [&](const auto& call) { return call.first.first == session; })) {
+    failed_.insert(session);
+  }
 }
 
 void PaymentsJudge::reported(const RoundReport& report) const {

@@ -49,21 +49,24 @@ class BookFixture {
     return calls.front();
   }
 
-  CallBook::Payment push(SessionId session, const Work& work, std::uint64_t number, std::uint64_t bytes = 10,
-                         ConnectionId connection = 1) {
+  CallBook::Payment::Kind push(SessionId session, const Work& work, std::uint64_t number, std::uint64_t bytes = 10,
+                               ConnectionId connection = 1) {
     Push push{1, work.step, work.chunk, work.node, false, kNoSlot, {}};
     push.call = number;
     const auto paid = book.pays(session, connection, push, bytes);
-    if (paid == CallBook::Payment::paid) {
+    if (paid.kind == CallBook::Payment::Kind::paid) {
       const auto taken = applier.offer(session, push, ++payload, plan);
+      if (paid.payer) {
+        book.useful(session, *paid.payer);
+      }
       if (taken.measure) {
         measured(*taken.measure);
       }
     }
-    return paid;
+    return paid.kind;
   }
   void pay(SessionId session, const Call& call, ConnectionId connection = 1) {
-    CHECK(push(session, call.work, call.number, 10, connection) == CallBook::Payment::paid);
+    CHECK(push(session, call.work, call.number, 10, connection) == CallBook::Payment::Kind::paid);
   }
   void none(SessionId session, const Call& call, ConnectionId connection = 1, Timeline timeline = 1) {
     book.has_none(session, connection, call.number, applier, plan, timeline);

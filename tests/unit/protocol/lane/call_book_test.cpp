@@ -57,16 +57,16 @@ TEST_CASE("a call is in use until its payload, its none, or the end of its conne
 
 TEST_CASE("what was not called, or is not what was called, was not asked for") {
   BookFixture at(100);
-  CHECK(at.push(kAnn, leaf(0, 0), 0) == CallBook::Payment::unasked);
+  CHECK(at.push(kAnn, leaf(0, 0), 0) == CallBook::Payment::Kind::unasked);
   at.offers(kAnn, {leaf(0, 0), leaf(0, 1), leaf(0, 2)});
   const auto calls = at.calls_of(kAnn);
   REQUIRE(calls.size() == 3);
-  CHECK(at.push(kBob, leaf(0, 0), calls[0].number) == CallBook::Payment::unasked);
-  CHECK(at.push(kAnn, leaf(0, 0), calls[0].number, 10, 2) == CallBook::Payment::unasked);
-  CHECK(at.push(kAnn, leaf(1, 0), calls[0].number) == CallBook::Payment::unasked);
-  CHECK(at.push(kAnn, leaf(0, 1), calls[1].number, 11) == CallBook::Payment::unasked);
+  CHECK(at.push(kBob, leaf(0, 0), calls[0].number) == CallBook::Payment::Kind::unasked);
+  CHECK(at.push(kAnn, leaf(0, 0), calls[0].number, 10, 2) == CallBook::Payment::Kind::unasked);
+  CHECK(at.push(kAnn, leaf(1, 0), calls[0].number) == CallBook::Payment::Kind::unasked);
+  CHECK(at.push(kAnn, leaf(0, 1), calls[1].number, 11) == CallBook::Payment::Kind::unasked);
   at.pay(kAnn, calls[2]);
-  CHECK(at.push(kAnn, leaf(0, 2), calls[2].number) == CallBook::Payment::unasked);  // once
+  CHECK(at.push(kAnn, leaf(0, 2), calls[2].number) == CallBook::Payment::Kind::unasked);  // once
 }
 
 TEST_CASE("the first missing slot of the lowest chunk is called whatever is in use, once at a time") {
@@ -198,9 +198,9 @@ TEST_CASE("half of the room beside the reserve is given ahead, in equal parts, t
   CHECK(at.in_use() == 40);
   at.book.served(kBob);
   CHECK(BookFixture::to<BytesAhead>(at.turn(), kBob) == std::vector<BytesAhead>{{20}});
-  CHECK(at.push(kAnn, leaf(0, 1), 0, 41) == CallBook::Payment::unasked);
-  CHECK(at.push(kAnn, leaf(0, 1), 0) == CallBook::Payment::paid);
-  CHECK(at.push(kBob, leaf(0, 2), 0, 10, 2) == CallBook::Payment::unasked);  // over another connection
+  CHECK(at.push(kAnn, leaf(0, 1), 0, 41) == CallBook::Payment::Kind::unasked);
+  CHECK(at.push(kAnn, leaf(0, 1), 0) == CallBook::Payment::Kind::paid);
+  CHECK(at.push(kBob, leaf(0, 2), 0, 10, 2) == CallBook::Payment::Kind::unasked);  // over another connection
   CHECK(at.in_use() == 60);
   CHECK(at.book.take_back(100 * kOverdue).empty());  // never overdue
 }
@@ -247,22 +247,108 @@ TEST_CASE("a return that is not answered is taken back, and what was given comes
   CHECK(at.in_use() == 10);
 }
 
+TEST_CASE("a connection that owes is dropped when the session has another one, or is known no more") {
+  for (const bool is_forgotten : {false, true}) {
+    CAPTURE(is_forgotten);
+    BookFixture at(0);
+    at.offers(kAnn, {leaf(0, 0)});
+    at.only_call_of(kAnn);
+    const auto dropped = is_forgotten ? at.book.forget(kAnn) : at.book.heard(kAnn, 2, kAnn);
+    REQUIRE(dropped.size() == 1);
+    CHECK(std::get<lane::DropConnection>(dropped.front()).session == kAnn);
+    CHECK(std::get<lane::DropConnection>(dropped.front()).connection == 1);
+    at.book.ended(kAnn, 1);
+    CHECK(at.in_use() == 0);
+    at.offers(kBob, {leaf(0, 0)});
+    at.only_call_of(kBob);  // and the oldest work is called again
+  }
+}
+
+TEST_CASE("a connection that owes nothing is let alone when the session has another one") {
+  BookFixture at(0);
+  CHECK(at.book.heard(kAnn, 2, kAnn).empty());
+  CHECK(at.book.forget(kAnn).empty());
+}
+
+TEST_CASE("who is called and goes fails the second time, unless it has paid between") {
+  for (const bool pays : {false, true}) {
+    CAPTURE(pays);
+    BookFixture at(0);
+    const auto go = [&](ConnectionId connection) {
+      at.book.heard(kAnn, connection, kAnn);
+      at.offers(kAnn, {leaf(0, 0)}, connection);
+      at.only_call_of(kAnn);
+      at.book.ended(kAnn, connection);
+    };
+    go(1);
+    CHECK(at.book.out_of_standing(8).all.empty());
+    if (pays) {
+      at.book.useful(kAnn, kAnn);
+    }
+    go(2);
+    CHECK(at.book.out_of_standing(8).all.size() == (pays ? 0 : 1));
+  }
+}
+
+TEST_CASE("whose payload is of no use, or of another timeline, fails the second time") {
+  BookFixture at(0);
+  for (int i = 0; i < 2; ++i) {
+    CHECK(at.book.out_of_standing(8).all.empty());
+    at.offers(kAnn, {leaf(0, 0)});
+    const auto call = at.only_call_of(kAnn);
+    Push push{2, call.work.step, call.work.chunk, call.work.node, false, kNoSlot, {}};
+    push.call = call.number;
+    const auto paid = at.book.pays(kAnn, 1, push, 10);
+    CHECK(paid == CallBook::Payment{CallBook::Payment::Kind::other_timeline, kAnn});
+    CHECK(at.in_use() == 0);
+    at.book.useless(*paid.payer);
+  }
+  CHECK(at.book.out_of_standing(8).all == std::vector<SessionId>{kAnn});
+}
+
+TEST_CASE("of several in good standing the oldest work is called of whoever was called longest ago") {
+  BookFixture at(0);
+  ConnectionId connection = 1;
+  for (const auto session : {kAnn, kBob, kAnn}) {
+    for (const auto each : {kAnn, kBob}) {
+      at.book.heard(each, connection, each);
+      at.offers(each, {leaf(0, 0)}, connection);
+    }
+    at.only_call_of(session);
+    at.book.ended(session, connection);  // it has gone, and comes back
+    at.book.useful(session, session);
+    ++connection;
+  }
+}
+
+TEST_CASE("room for who takes no calls is free again with its connection") {
+  BookFixture at(100);
+  at.book.greet_with_credit(kAnn, 1, at.applier);
+  at.book.greet_with_credit(kAnn, 2, at.applier);
+  at.book.ended(kAnn, 1);
+  CHECK(at.in_use() == 20);
+  CHECK(at.book.knows(kAnn));
+  at.book.forget(kBob);
+  at.book.ended(kAnn, 2);
+  CHECK(at.in_use() == 0);
+}
+
 TEST_CASE("who takes no calls has room for two chunks as long as it is known") {
   BookFixture at(100);
-  CHECK(at.book.greet_with_credit(kAnn, at.applier) == 10);
+  CHECK(at.book.greet_with_credit(kAnn, 1, at.applier) == 10);
   CHECK(at.in_use() == 20);
-  CHECK(at.push(kAnn, leaf(0, 1), 0) == CallBook::Payment::paid);
+  CHECK(at.push(kAnn, leaf(0, 1), 0) == CallBook::Payment::Kind::paid);
   at.book.forget(kAnn);
   CHECK(at.in_use() == 10);  // what is held
 }
 
 TEST_CASE("who takes no calls is let in only where there is room, and what it sends must find some as well") {
   BookFixture at(35);
-  CHECK(at.book.greet_with_credit(kAnn, at.applier) == 10);
-  CHECK(at.book.greet_with_credit(kBob, at.applier) == std::nullopt);
-  CHECK(at.book.greet_with_credit(kAnn, at.applier) == 10);  // it had it already
+  CHECK(at.book.greet_with_credit(kAnn, 1, at.applier) == 10);
+  CHECK(at.book.greet_with_credit(kBob, 1, at.applier) == std::nullopt);
+  CHECK(at.book.greet_with_credit(kAnn, 1, at.applier) == 10);  // it had it already
   CHECK(at.book.has_room_for(leaf(0, 2), 10, at.applier));
-  CHECK(at.push(kAnn, leaf(0, 2), 0) == CallBook::Payment::paid);
+  CHECK(at.push(kAnn, leaf(0, 2), 0) == CallBook::Payment::Kind::paid);
   CHECK_FALSE(at.book.has_room_for(leaf(0, 3), 10, at.applier));
   CHECK(at.book.has_room_for(leaf(0, 0), 10, at.applier));  // the spine has its own
   at.book.forget(kAnn);

@@ -218,8 +218,11 @@ void CallWorld::arrive(CallState& state, std::size_t i, ConnectionId connection,
   Push push{1, 0, work.chunk, work.node, false, kNoSlot, {}};
   push.call = number;
   const auto paid = state.book.pays(name(i), connection, push, bytes_of(work));
-  REQUIRE((paid == CallBook::Payment::paid || model_.wrong != Wrong::nothing));
+  REQUIRE((paid.kind == CallBook::Payment::Kind::paid || model_.wrong != Wrong::nothing));
   const auto offered = state.applier.offer(name(i), push, ++state.payload, plan_);
+  if (paid.payer) {
+    state.book.useful(name(i), *paid.payer);
+  }
   if (offered.measure) {
     for (const auto& update :
          state.applier.measured({{work.chunk, 0, {}, true, 0, kNoSlot}, offered.measure->root}, plan_).applied) {

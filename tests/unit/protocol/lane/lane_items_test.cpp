@@ -458,3 +458,19 @@ TEST_CASE("a journal is synced where all stop, once all items before are there, 
   unwritten.push(0, 0, 5, 0);
   CHECK(all<lane::SyncJournal>(unwritten.lead(numbered({2, 1}, 1))).empty());
 }
+
+TEST_CASE("an offer of what is no item is refused, for it would be looked at in each turn and never called") {
+  ItemLaneFixture at;
+  const Message hello = LaneHello{"worker", "spec", "layout", true};
+  at.lane.step(lane::FromWorker{kOther, &hello, kNoPayload, 0, 1, kOther});
+  for (const auto& node : {Node{0, 2}, Node{0, 1}}) {
+    const Message offers = Offers{1, {{0, 3, node}}};
+    bool is_refused = false;
+    for (const auto& send :
+         all<lane::SendToWorker>(at.lane.step(lane::FromWorker{kOther, &offers, kNoPayload, 0, 1, kOther}))) {
+      const auto* refused = std::get_if<Refused>(&send.message);
+      is_refused = is_refused || (refused != nullptr && refused->text == "[0, 2) is no item: each slot is one");
+    }
+    CHECK(is_refused == (node.size() == 2));
+  }
+}

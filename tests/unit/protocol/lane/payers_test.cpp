@@ -99,3 +99,19 @@ TEST_CASE("of who has failed nothing is called for a while, for twice as long ea
   }
   CHECK(payers.may_be_called(1, now - kPause));
 }
+
+TEST_CASE("whoever is forgotten, or has never failed, counts as having failed longest ago") {
+  Payers payers(kPause);
+  CHECK(payers.last_failure(1) == 0);
+  payers.fails(1, 0);
+  CHECK(payers.last_failure(1) == 1);
+}
+
+TEST_CASE("who was of no use is struck the second time, and not if it has paid between") {
+  Payers payers(kPause);
+  CHECK_FALSE(payers.is_struck(1));
+  CHECK(payers.is_good(1));
+  CHECK(payers.is_struck(1));
+  payers.pays(1);
+  CHECK_FALSE(payers.is_struck(1));
+}
