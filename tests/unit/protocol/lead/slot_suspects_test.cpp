@@ -1,6 +1,8 @@
 // Sessions that are not counted on.
 #include <doctest/doctest.h>
 
+#include <string>
+
 #include "tests/unit/protocol/lead/shares_fixture.h"
 
 using namespace ballast;
@@ -286,6 +288,42 @@ TEST_CASE("a session that brought something late has not missed, though it is he
   }
   at.shares.divide(at.sessions, 6);
   CHECK(at.shares.standing(2, 9).slots == SlotRange{2, 4});
+}
+
+TEST_CASE(
+    "who brings of each step only the chunk that is counted keeps its share, and is waited for until it is late") {
+  constexpr Step kSteps = 12;
+  for (const bool is_counted : {true, false}) {
+    CAPTURE(is_counted);
+    SharesFixture at(4, {1, 2});
+    at.establish({1, 2});
+    at.beat(1, {{0, 2}});
+    at.beat(2, {{2, 4}});
+    Step waited = 0;
+    for (Step step = 1; step <= kSteps; ++step) {
+      at.open_step(step);
+      at.beat(1, {}, 0);
+      at.beat(2, {}, 2);  // by its own word it gets on, and has computed them all
+      at.beat(2, {{2, 4}});
+      at.now += 2 * kSlotTime;
+      at.beat(1, {{0, 2}});
+      at.arrive({{0, 2}});
+      at.hand_out();
+      if (set_of_slots(4, at.work(1)) == set_of_slots(4, {{0, 2}})) {
+        ++waited;
+        at.now = at.opened + 3 * 2 * kSlotTime + SlotShares::Floors{}.late_share;
+        at.hand_out();
+        REQUIRE(at.shares.held_up(2).empty());
+        at.now += 1;
+        at.hand_out();
+        REQUIRE(at.shares.held_up(2) == "it brings nothing of its share of step " + std::to_string(step));
+        REQUIRE(at.work(1) == Ranges{{2, 4}});
+      }
+      at.beat(1, {{0, 4}});
+      at.bring(is_counted ? Sessions{1, 2} : Sessions{1});
+    }
+    CHECK(waited == (is_counted ? kSteps : Suspicion::kMostCredit));
+  }
 }
 
 TEST_CASE("where nobody keeps a share all get one") {
