@@ -38,7 +38,8 @@ ItemApplier::ItemApplier(const LaneConfig& config)
       event_bytes_(config.event_bytes),
       chunks_(config.chunks, [](const LaneChunk& chunk) { return Chunk{chunk, 0, 0, 0, {}, {}, false}; }),
       items_(0, chunks_.size()),
-      lives_(config.lives) {}
+      lives_(config.lives),
+      readers_(config.kept_bytes, config.kept_patience) {}
 
 // ---- what comes in
 
@@ -242,9 +243,11 @@ void ItemApplier::sync_if_whole(const FactorPlan& plan, ApplierOutcome& outcome)
   }
 }
 
-// As far as one event may go: the journal commits in groups.
+// As far as one event may go: the journal commits in groups. In order, so one whose chunk's weights are still read
+// holds up those behind it.
 void ItemApplier::apply_committed(ApplierOutcome& outcome) {
-  for (std::uint64_t bytes = 0; pending_.has_committed() && bytes < event_bytes_;) {
+  for (std::uint64_t bytes = 0;
+       pending_.has_committed() && bytes < event_bytes_ && readers_.updates(pending_.first().chunk);) {
     outcome.applied.push_back(apply(pending_.take()));
     bytes += outcome.applied.back().served.bytes;
   }
@@ -300,6 +303,7 @@ std::vector<PayloadId> ItemApplier::forget() {
     payloads.push_back(update.payload);
   }
   held_bytes_ = 0;
+  readers_.begin();
   return payloads;
 }
 

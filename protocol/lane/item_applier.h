@@ -17,6 +17,7 @@
 #include "protocol/lane/lane_events.h"
 #include "protocol/lane/pending_items.h"
 #include "protocol/messages.h"
+#include "protocol/lane/weights_readers.h"
 #include "protocol/state_list.h"
 
 namespace ballast {
@@ -42,7 +43,7 @@ class ItemApplier {
   // And it is synced with all items before that one.
   void synced(ItemId before) { synced_ = std::max(synced_, before); }
   ApplierOutcome go_on(const FactorPlan& plan);
-  [[nodiscard]] bool has_more() const { return pending_.has_committed(); }
+  [[nodiscard]] bool has_more() const { return pending_.has_committed() && readers_.waiting().empty(); }
 
   // ---- what is called: see RoundApplier
   [[nodiscard]] static bool is_of_items() { return true; }
@@ -65,6 +66,10 @@ class ItemApplier {
   // Of this shard in the timeline it serves, or would resume.
   [[nodiscard]] std::vector<ShardLife> lives() const { return lives_; }
   [[nodiscard]] bool is_journaled() const { return rules_.journaled; }
+
+  // ---- who reads its weights
+  [[nodiscard]] WeightsReaders& readers() { return readers_; }
+  [[nodiscard]] const WeightsReaders& readers() const { return readers_; }
 
   // ---- how far it is
   [[nodiscard]] std::optional<ServedChunk> served(ChunkId id) const;
@@ -90,7 +95,7 @@ class ItemApplier {
     return listed::all(listed::plain(rules_, shards_, slots_, steps_, event_bytes_), listed::parts(chunks_, items_),
                        listed::plain(lives_), listed::parts(measuring_, pending_),
                        listed::plain(marks_, sync_asked_, synced_), listed::fixed(held_bytes_),
-                       listed::accounts(counters_));
+                       listed::parts(readers_), listed::accounts(counters_));
   }
 
  private:
@@ -142,6 +147,7 @@ class ItemApplier {
   ItemId sync_asked_ = 0;  // of the journal, with all items before it; 0: not yet
   ItemId synced_ = 0;
   std::uint64_t held_bytes_ = 0;  // of what is measured and pending
+  WeightsReaders readers_;
   ApplierCounters counters_;
 };
 

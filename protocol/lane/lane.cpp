@@ -48,6 +48,7 @@ Lane::Lane(LaneConfig config)
 
 Actions Lane::step(const Event& event) {
   actions_.clear();
+  applier_.readers().may_keep(calls_.room_for_weights(applier_));
   std::visit([this](const auto& body) { on(body); }, event);
   call_contributions();
   return std::exchange(actions_, {});
@@ -58,6 +59,7 @@ bool Lane::has_more() const { return applier_.has_more(); }
 LaneCounters Lane::counters() const {
   auto counters = counters_;
   counters.replies = sessions_.counters();
+  counters.readers = applier_.readers().counters();
   counters.calls = calls_.counters();
   counters.updates = applier_.counters();
   return counters;
@@ -67,6 +69,7 @@ LaneCounters Lane::counters() const {
 
 void Lane::on(const FromWorker& event) {
   emit_all(calls_.heard(event.session, event.connection, event.payer));
+  sessions_.speaks(event.session, event.connection, event.payer);
   // Whatever becomes of what it says.
   const auto payment = take_payment(event);
   const bool is_barred = sessions_.is_barred(event.session);
@@ -137,6 +140,7 @@ void Lane::on_hello(const FromWorker& event, const LaneHello& hello) {
   if (hello.takes_calls) {
     calls_.greet(session, event.connection, event.payer, is_new);
   }
+  sessions_.speaks(session, event.connection, event.payer);
   emit(SendToWorker{session, LaneWelcome{era_.timeline, config_.incarnation, *credit}});
 }
 
@@ -270,20 +274,28 @@ void Lane::send(const std::optional<WeightsReply>& reply, Missed& gone) {
     }
     return;
   }
+  const auto number = applier_.readers().sends(sessions_.reader(reply->session), reply->chunk, reply->bytes,
+                                               reply->version < reply->newest, reply->averages);
   emit(SendWeights{reply->session,
                    Weights{era_.timeline, config_.incarnation, reply->chunk, reply->version, reply->clock,
                            applier_.journal_sequence(), reply->averages},
-                   reply->bytes});
+                   reply->bytes, number});
   if (!reply->averages) {
     calls_.served(reply->session);
   }
 }
 
-void Lane::on(const RepliesReleased& event) {
-  sessions_.released(event.session, event.bytes);
+void Lane::on(const ReplyReleased& event) {
+  const auto released = applier_.readers().released(event.reply);
+  if (!released) {
+    return;
+  }
+  const auto session = released->reader.session;
+  sessions_.released(session, released->bytes);
+  go_on_where_read();
   Missed gone;
   for (int i = 0; i < kRepliesAtOnce; ++i) {
-    const auto next = sessions_.next_deferred(event.session);
+    const auto next = sessions_.next_deferred(session);
     if (!next) {
       break;
     }
@@ -397,6 +409,21 @@ void Lane::on(const JournalSynced& event) {
 }
 
 void Lane::on(const GoOn& /*event*/) { carry_out(applier_.go_on(plan_)); }
+
+// What waited for its weights to be read.
+void Lane::go_on_where_read() {
+  if (!applier_.readers().waiting().empty()) {
+    carry_out(applier_.go_on(plan_));
+  }
+}
+
+void Lane::cut_readers() {
+  const auto is_good = [&](PayerId payer) { return calls_.is_good(payer); };
+  for (const auto& reader : applier_.readers().overdue(lead_.now(), is_good)) {
+    emit(DropConnection{reader.session, reader.connection});
+    calls_.reads_nothing(reader.payer);
+  }
+}
 
 void Lane::emit_all(Actions actions) {
   actions_.insert(actions_.end(), std::make_move_iterator(actions.begin()), std::make_move_iterator(actions.end()));

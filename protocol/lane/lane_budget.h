@@ -15,4 +15,7 @@ namespace ballast {
 // one.
 std::uint64_t reserve_of(Slot slots, const std::vector<LaneChunk>& chunks, bool needs_whole_gradient, bool is_of_items);
 
+// What is set aside of weights that are read and of no use else: a version of each chunk, and of its average.
+std::uint64_t kept_of(const std::vector<LaneChunk>& chunks, bool averages);
+
 }  // namespace ballast

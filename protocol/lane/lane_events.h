@@ -104,10 +104,9 @@ struct Trouble {
 struct StorageFailed {
   std::string text;
 };
-// The transport has let go of so many bytes of weights sent to a session.
-struct RepliesReleased {
-  SessionId session = 0;
-  std::uint64_t bytes = 0;
+// The transport has let go of the weights of that SendWeights.
+struct ReplyReleased {
+  std::uint64_t reply = 0;
 };
 // The statistics chunk's weights, as its Apply made them.
 struct StatisticsRead {
@@ -117,7 +116,7 @@ struct StatisticsRead {
 // The server is told to end. All of its lanes are told.
 struct Depart {};
 using Event = std::variant<FromWorker, FromLead, Tick, GoOn, Begun, Measured, SnapshotDurable, SnapshotFailed,
-                           FinishRecorded, Trouble, StorageFailed, RepliesReleased, StatisticsRead, Committed,
+                           FinishRecorded, Trouble, StorageFailed, ReplyReleased, StatisticsRead, Committed,
                            JournalSynced, Resumed, Copying, Depart, BaseMissing, CopiesFound, ConnectionEnded>;
 
 // ---- actions, to be carried out in order
@@ -127,11 +126,12 @@ struct SendToWorker {
   Message message;
 };
 // Weights of (header.chunk, header.version), or their average at it (header.averages), whose buffer must not be written
-// until the transport lets go of it; then the shell says RepliesReleased with `bytes`.
+// until the transport lets go of it; then the shell says ReplyReleased with `reply`.
 struct SendWeights {
   SessionId session = 0;
   Weights header;
   std::uint64_t bytes = 0;
+  std::uint64_t reply = 0;
 };
 struct SendToLead {
   Message message;

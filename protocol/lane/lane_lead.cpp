@@ -328,6 +328,8 @@ void Lane::on(const Tick& event) {
   lead_.tick(event.now);
   calls_.tick(event.now);
   emit_all(calls_.take_back(event.read_up_at));
+  cut_readers();
+  go_on_where_read();
   if (ending_.stopped) {
     return;
   }

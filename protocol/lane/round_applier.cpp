@@ -14,7 +14,8 @@ RoundApplier::RoundApplier(const LaneConfig& config)
       measures_updates_(config.measures_updates),
       needs_whole_gradient_(config.needs_whole_gradient),
       chunks_(config.chunks, [&](const LaneChunk& chunk) { return Chunk(chunk, config.slots); }),
-      next_decided_(chunks_.size()) {}
+      next_decided_(chunks_.size()),
+      readers_(config.kept_bytes, config.kept_patience) {}
 
 // ---- contributions
 
@@ -91,7 +92,7 @@ ApplierOutcome RoundApplier::measured(const lane::Measured& event, const FactorP
   chunk->measure->slot = event.measure.finite ? kNoSlot : chunk->fault;
   if (auto applied = apply_if_decided(*chunk, plan)) {
     outcome.applied.push_back(std::move(*applied));
-  } else {
+  } else if (!readers_.waiting().contains(chunk->spec.id)) {
     outcome.report = wait_for_decision(*chunk);
   }
   return outcome;
@@ -112,6 +113,7 @@ ApplierOutcome RoundApplier::go_on(const FactorPlan& plan) { return apply_decide
 // What a plan has decided or foreseen, as far as one event may go.
 ApplierOutcome RoundApplier::apply_decided(const FactorPlan& plan) {
   ApplierOutcome outcome;
+  apply_waiting(plan, outcome);
   for (std::uint64_t bytes = 0; next_decided_ < chunks_.size() && bytes < event_bytes_; ++next_decided_) {
     auto& chunk = chunks_[next_decided_];
     if (auto applied = apply_if_decided(chunk, plan)) {
@@ -125,9 +127,21 @@ ApplierOutcome RoundApplier::apply_decided(const FactorPlan& plan) {
   return outcome;
 }
 
+// Those whose weights were still read.
+void RoundApplier::apply_waiting(const FactorPlan& plan, ApplierOutcome& outcome) {
+  std::uint64_t bytes = 0;
+  for (const auto id : std::vector(readers_.waiting().begin(), readers_.waiting().end())) {
+    if (auto applied = bytes < event_bytes_ ? apply_if_decided(*chunks_.find(id), plan) : std::nullopt) {
+      bytes += applied->served.bytes;
+      outcome.applied.push_back(std::move(*applied));
+    }
+  }
+}
+
 std::optional<AppliedUpdate> RoundApplier::apply_if_decided(Chunk& chunk, const FactorPlan& plan) {
   const auto* known = plan.find(chunk.version);
-  if (!chunk.measure || known == nullptr || (!chunk.measure->finite && !known->skip)) {
+  if (!chunk.measure || known == nullptr || (!chunk.measure->finite && !known->skip) ||
+      !readers_.updates(chunk.spec.id)) {
     return std::nullopt;
   }
   AppliedUpdate update;
@@ -227,6 +241,7 @@ std::vector<PayloadId> RoundApplier::forget() {
   lowest_ = 0;
   next_decided_ = chunks_.size();
   waiting_chunks_ = 0;
+  readers_.begin();
   return payloads;
 }
 

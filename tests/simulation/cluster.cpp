@@ -203,6 +203,8 @@ bool Cluster::write_fails() {
   return true;
 }
 
+bool Cluster::draws_unread() { return life().faults.unread > 0 && faulty() && random_.chance(life().faults.unread); }
+
 bool Cluster::copy_fails(std::uint32_t shard) {
   const bool is_stuck = life().faults.copy_stuck && shard == 1;
   if (!faulty() || !(is_stuck || random_.chance(life().faults.copy_failure))) {

@@ -13,6 +13,15 @@ namespace {
 // Of some lives: one update for each event, what else is due with the next.
 std::uint64_t event_bytes(Incarnation incarnation) { return incarnation % 2 == 0 ? 1 : 8U << 20U; }
 
+// At least what a single update may keep.
+std::uint64_t kept_bytes_of(const LifeSpec& life, const LaneConfig& config) {
+  std::uint64_t least = 0;
+  for (const auto& chunk : config.chunks) {
+    least = std::max(least, kept_of({chunk}, config.averages));
+  }
+  return least + (kept_of(config.chunks, config.averages) - least) * life.kept_percent / 100;
+}
+
 LaneConfig lane_config(World& world, ProcessId id, std::uint32_t lane, Incarnation incarnation,
                        std::uint64_t database) {
   const auto& life = world.life;
@@ -42,6 +51,7 @@ LaneConfig lane_config(World& world, ProcessId id, std::uint32_t lane, Incarnati
   config.memory_bytes =
       life.spare_bytes + reserve_of(config.slots, config.chunks, config.needs_whole_gradient, life.items.has_value());
   config.call_overdue = life.call_overdue;
+  config.kept_patience = 20'000;
   config.reply_window_bytes = life.reply_window_bytes;
   config.all_replies_bytes = life.all_replies_bytes;
   config.report_every = life.report_every;
@@ -51,6 +61,7 @@ LaneConfig lane_config(World& world, ProcessId id, std::uint32_t lane, Incarnati
   config.event_bytes = event_bytes(incarnation);
   config.measures_updates = life.norms_for == LifeNorms::lamb;
   config.averages = life.averaged_from.has_value();
+  config.kept_bytes = kept_bytes_of(life, config);
   if (life.items) {
     config.items =
         ItemRules{life.items->bound, life.items->damped, world.non_finite == NonFinite::skip, life.journaled()};
@@ -74,7 +85,8 @@ LaneShell::LaneShell(World& world, ProcessId id, std::uint32_t lane, Incarnation
       life_{id, lane, incarnation, 0, world.disk(lane / world.life.lanes, database).life},
       core_(lane_config(world, id, lane, incarnation, database)),
       turns_(world.life, event_bytes(incarnation)),
-      memory_(lane_config(world, id, lane, incarnation, database).memory_bytes) {
+      memory_(lane_config(world, id, lane, incarnation, database).memory_bytes),
+      kept_aside_(lane_config(world, id, lane, incarnation, database).kept_bytes) {
   for (ChunkId chunk = 0; chunk < world.life.chunks.size(); ++chunk) {
     if (world.life.chunks[chunk].lane == lane) {
       chunks_[chunk];
@@ -138,6 +150,7 @@ void LaneShell::receive(Host& host, ProcessId from, ConnectionId connection, con
   }
   note_asked(host, from, message);
   payments_.heard(from, connection);
+  heard_over_[from] = std::max(heard_over_[from], connection);
   note_payment(from, message);
   const auto* push = std::get_if<Push>(&message);
   if (push == nullptr) {
@@ -263,7 +276,8 @@ void LaneShell::step(Host& host, const lane::Event& event) {
         return;
       }
     }
-    turns_.turn_ends(core_.has_more());
+    require(core_.waiting_for_readers().empty() || !replies_.empty(), "an update waits for readers, and nobody reads");
+    turns_.turn_ends(core_.has_more(), core_.waiting_for_readers());
   }
   host.judge().lane_settled(host.disks(), life_, held_, core_.held_payloads());
   check_answered(host);
@@ -280,19 +294,23 @@ void LaneShell::check_memory(Host& host) const {
   for (const auto& [payload, held] : held_) {
     bytes += host.life().chunks[held.chunk].bytes;
   }
-  require(bytes <= memory_, "contributions take more than the lane's memory for them");
+  const auto kept = kept_bytes(host);
+  bytes += kept - std::min(kept, kept_aside_);
+  require(bytes <= memory_, "contributions, and weights that are read, take more than the lane's memory for them");
 }
 
 void LaneShell::connection_ended(Host& host, ProcessId worker, ConnectionId connection) {
   if (alive()) {
     payments_.ended(worker);
+    release_all_over(host, worker, connection);
     step(host, lane::ConnectionEnded{worker, connection});
   }
 }
 
 void LaneShell::act(Host& host, lane::DropConnection& action) {
   if (action.session < kFirstStranger) {
-    payments_.dropped(action.session, action.connection);  // honest ones send nothing unasked
+    const bool is_unread = host.life().faults.unread > 0 && has_unread(action.session, action.connection);
+    payments_.dropped(action.session, action.connection, is_unread);  // honest ones send nothing unasked
     host.drop_connection(id(), static_cast<ProcessId>(action.session), action.connection);
   }
 }
@@ -373,6 +391,8 @@ void LaneShell::gather(LifeFacts& facts) const {
   facts.note(Fact::spine_called, counters.calls.spine_calls > 0);
   facts.note(Fact::waited_for_room, counters.calls.waits > 0);
   facts.note(Fact::room_returned, counters.calls.returns > 0);
+  facts.note(Fact::waited_for_reader, counters.readers.waits > 0);
+  facts.note(Fact::reader_cut, counters.readers.cut > 0);
   facts.note(Fact::superseded, counters.updates.superseded > 0);
   facts.note(Fact::gone, counters.replies.gone > 0);
   facts.note(Fact::served_older, counters.replies.served_older > 0);

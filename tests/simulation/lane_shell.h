@@ -50,6 +50,15 @@ class LaneShell : public Process {
   struct Buffer {
     Expression value = 0;
     std::uint32_t references = 0;
+    bool is_past = false;  // of another timeline
+  };
+  // Weights that the transport has not let go of.
+  struct ReplyUnderWay {
+    SessionId session = 0;
+    ConnectionId connection = 0;
+    ChunkId chunk = 0;
+    std::size_t buffer = 0;
+    std::uint64_t bytes = 0;
   };
   struct Chunk {
     std::vector<Buffer> buffers;
@@ -122,6 +131,9 @@ class LaneShell : public Process {
   void note_answer(Host& host, SessionId session, const Receipt& receipt);
   void check_answered(Host& host) const;
   void check_memory(Host& host) const;
+  [[nodiscard]] std::uint64_t kept_bytes(Host& host) const;
+  void release_all_over(Host& host, SessionId session, ConnectionId connection);
+  [[nodiscard]] bool has_unread(SessionId session, ConnectionId connection) const;
   // The copying of the snapshot that is named, from its beginning or after a failure.
   void copy(Host& host, RunId run, SnapshotId named, std::uint32_t failures);
   [[nodiscard]] bool is_copying(RunId run, SnapshotId named) const;
@@ -163,7 +175,10 @@ class LaneShell : public Process {
   lane::CopiesFound found_;    // what it was told is in the place
   Snapshots snapshots_;
   InHand in_hand_;
+  std::map<std::uint64_t, ReplyUnderWay> replies_;  // by number
+  std::map<SessionId, ConnectionId> heard_over_;    // the newest connection
   std::uint64_t memory_ = 0;       // for contributions
+  std::uint64_t kept_aside_;  // of weights that are read
   std::vector<SessionId> barred_;  // by the newest plan
   // Items that sessions wait to hear of.
   std::set<std::tuple<ChunkId, ItemId, SessionId>> unanswered_;

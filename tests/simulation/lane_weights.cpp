@@ -33,13 +33,56 @@ void LaneShell::act(Host& host, lane::SendWeights& action) {
   host.judge().weights_sent(host.disks(), action.session, life_, action.header, action.bytes, value);
   host.send(*this, static_cast<ProcessId>(action.session), action.header,
             Payload{value, 0, kNoSlot, life_.timeline, 0});
-  later(host, within(host.life().release_high), ReplyRelease{action.header.chunk, index, action.session, action.bytes});
+  replies_[action.reply] = {action.session, heard_over_[action.session], action.header.chunk, index, action.bytes};
+  const bool is_unread = host.draws_unread();
+  later(host, within(is_unread ? host.life().faults.unread_for : host.life().release_high), ReplyRelease{action.reply});
 }
 
+// When it is read, or with the end of its connection.
 void LaneShell::done(Host& host, const ReplyRelease& what) {
-  --chunks_[what.chunk].buffers[what.buffer].references;
-  host.judge().replies_released(what.session, life_, what.bytes);
-  step(host, lane::RepliesReleased{what.session, what.bytes});
+  const auto found = replies_.find(what.reply);
+  if (found == replies_.end()) {
+    return;
+  }
+  const auto reply = found->second;
+  replies_.erase(found);
+  --chunks_[reply.chunk].buffers[reply.buffer].references;
+  host.judge().replies_released(reply.session, life_, reply.bytes);
+  step(host, lane::ReplyReleased{what.reply});
+}
+
+void LaneShell::release_all_over(Host& host, SessionId session, ConnectionId connection) {
+  std::vector<std::uint64_t> over;
+  for (const auto& [number, reply] : replies_) {
+    if (reply.session == session && reply.connection == connection) {
+      over.push_back(number);
+    }
+  }
+  for (const auto number : over) {
+    done(host, ReplyRelease{number});
+  }
+}
+
+bool LaneShell::has_unread(SessionId session, ConnectionId connection) const {
+  return std::ranges::any_of(replies_, [&](const auto& each) {
+    return each.second.session == session && each.second.connection == connection;
+  });
+}
+
+// Of this timeline's versions that nobody can ask for any more; one of each chunk has a buffer of its own still.
+std::uint64_t LaneShell::kept_bytes(Host& host) const {
+  std::uint64_t kept = 0;
+  for (const auto& [id, chunk] : chunks_) {
+    std::uint64_t buffers = 0;
+    for (std::size_t i = 0; i < chunk.buffers.size(); ++i) {
+      const auto& buffer = chunk.buffers[i];
+      const bool is_held = std::ranges::any_of(chunk.versions, [&](const auto& version) { return version.second == i; });
+      buffers += buffer.references > 0 && !buffer.is_past && !is_held ? 1 : 0;
+    }
+    const std::uint64_t own = chunk.versions.size() < 2 ? 1 : 0;
+    kept += (buffers - std::min(buffers, own)) * host.life().chunks[id].bytes;
+  }
+  return kept;
 }
 
 void LaneShell::act(Host& /*host*/, lane::Sum& action) {
@@ -106,7 +149,7 @@ void LaneShell::apply_item(Host& host, lane::Apply& action) {
 void LaneShell::put_weights_in_place(Chunk& chunk, Version version) {
   chunk.versions.clear();
   const auto buffer = free_buffer(chunk);
-  chunk.buffers[buffer].value = chunk.value.weights;
+  chunk.buffers[buffer] = {chunk.value.weights};
   chunk.versions[version] = buffer;
 }
 
@@ -126,7 +169,7 @@ void LaneShell::act(Host& host, lane::Apply& action) {
     chunk.versions.erase(action.step - 1);
   }
   const auto buffer = free_buffer(chunk);
-  chunk.buffers[buffer].value = chunk.value.weights;
+  chunk.buffers[buffer] = {chunk.value.weights};
   chunk.versions[action.step + 1] = buffer;
   if (action.statistics) {
     own_events_.push_back(lane::StatisticsRead{statistics(action.step, root.payload.value), action.timeline});
