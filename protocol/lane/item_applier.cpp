@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <iterator>
+#include <set>
 #include <utility>
 
 #include "protocol/journal_marks.h"
@@ -149,6 +151,10 @@ ApplierOutcome ItemApplier::measured(const lane::Measured& event, const FactorPl
   if (found == measuring_.end()) {
     return outcome;
   }
+  if (!rules_.journaled && !readers_.may_update(found->chunk)) {
+    held_up_.push_back(event);
+    return outcome;
+  }
   auto update = std::move(*found);
   measuring_.erase(found);
   auto& chunk = *chunks_.find(update.chunk);
@@ -231,8 +237,26 @@ ApplierOutcome ItemApplier::committed(std::uint64_t ticket, std::uint64_t sequen
 ApplierOutcome ItemApplier::go_on(const FactorPlan& plan) {
   ApplierOutcome outcome;
   apply_committed(outcome);
+  accept_held_up(plan, outcome);
   sync_if_whole(plan, outcome);
   return outcome;
+}
+
+void ItemApplier::accept_held_up(const FactorPlan& plan, ApplierOutcome& outcome) {
+  std::set<ChunkId> tried;
+  std::uint64_t bytes = 0;
+  for (const auto& event : std::exchange(held_up_, {})) {
+    if (bytes >= event_bytes_ || !tried.insert(event.measure.chunk).second) {
+      held_up_.push_back(event);
+      continue;
+    }
+    auto more = measured(event, plan);
+    std::ranges::move(more.actions, std::back_inserter(outcome.actions));
+    std::ranges::move(more.answers, std::back_inserter(outcome.answers));
+    bytes += more.applied.empty() ? 0 : more.applied.front().served.bytes;
+    std::ranges::move(more.applied, std::back_inserter(outcome.applied));
+    outcome.report = outcome.report || more.report;
+  }
 }
 
 // Once for each place where all stop: in the timeline nobody asks for more than the lead records there.
@@ -244,10 +268,15 @@ void ItemApplier::sync_if_whole(const FactorPlan& plan, ApplierOutcome& outcome)
 }
 
 // As far as one event may go: the journal commits in groups. In order, so one whose chunk's weights are still read
-// holds up those behind it.
+// holds up those behind it. Each chunk once: who is answered with a version is one of its readers before the next one.
 void ItemApplier::apply_committed(ApplierOutcome& outcome) {
-  for (std::uint64_t bytes = 0;
-       pending_.has_committed() && bytes < event_bytes_ && readers_.updates(pending_.first().chunk);) {
+  std::set<ChunkId> updated;
+  for (std::uint64_t bytes = 0; pending_.has_committed() && bytes < event_bytes_;) {
+    const auto chunk = pending_.first().chunk;
+    if (updated.contains(chunk) || !readers_.updates(chunk)) {
+      return;
+    }
+    updated.insert(chunk);
     outcome.applied.push_back(apply(pending_.take()));
     bytes += outcome.applied.back().served.bytes;
   }
@@ -303,6 +332,7 @@ std::vector<PayloadId> ItemApplier::forget() {
     payloads.push_back(update.payload);
   }
   held_bytes_ = 0;
+  held_up_.clear();
   readers_.begin();
   return payloads;
 }

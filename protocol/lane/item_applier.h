@@ -43,7 +43,9 @@ class ItemApplier {
   // And it is synced with all items before that one.
   void synced(ItemId before) { synced_ = std::max(synced_, before); }
   ApplierOutcome go_on(const FactorPlan& plan);
-  [[nodiscard]] bool has_more() const { return pending_.has_committed() && readers_.waiting().empty(); }
+  [[nodiscard]] bool has_more() const {
+    return readers_.waiting().empty() && (pending_.has_committed() || !held_up_.empty());
+  }
 
   // ---- what is called: see RoundApplier
   [[nodiscard]] static bool is_of_items() { return true; }
@@ -95,7 +97,7 @@ class ItemApplier {
     return listed::all(listed::plain(rules_, shards_, slots_, steps_, event_bytes_), listed::parts(chunks_, items_),
                        listed::plain(lives_), listed::parts(measuring_, pending_),
                        listed::plain(marks_, sync_asked_, synced_), listed::fixed(held_bytes_),
-                       listed::parts(readers_), listed::accounts(counters_));
+                       listed::parts(readers_), listed::plain(held_up_), listed::accounts(counters_));
   }
 
  private:
@@ -123,6 +125,7 @@ class ItemApplier {
   ItemUpdate* find_unapplied(const Push& push);
   void accept(Chunk& chunk, ItemUpdate update, ApplierOutcome& outcome);
   void apply_committed(ApplierOutcome& outcome);
+  void accept_held_up(const FactorPlan& plan, ApplierOutcome& outcome);
   void sync_if_whole(const FactorPlan& plan, ApplierOutcome& outcome);
   AppliedUpdate apply(const ItemUpdate& update);
   void put_base_in_place(Step base);
@@ -148,6 +151,9 @@ class ItemApplier {
   ItemId synced_ = 0;
   std::uint64_t held_bytes_ = 0;  // of what is measured and pending
   WeightsReaders readers_;
+  // Without a journal, where what is accepted is applied at once: read, and not accepted while weights are read that
+  // would be kept then.
+  std::vector<lane::Measured> held_up_;
   ApplierCounters counters_;
 };
 

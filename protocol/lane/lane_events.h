@@ -46,6 +46,7 @@ struct Begun {
 struct Measured {
   ChunkMeasure measure;  // without a slot
   PayloadId root = kNoPayload;
+  bool operator==(const Measured&) const = default;
 };
 struct SnapshotDurable {
   SnapshotId id;

@@ -113,8 +113,7 @@ ApplierOutcome RoundApplier::go_on(const FactorPlan& plan) { return apply_decide
 // What a plan has decided or foreseen, as far as one event may go.
 ApplierOutcome RoundApplier::apply_decided(const FactorPlan& plan) {
   ApplierOutcome outcome;
-  apply_waiting(plan, outcome);
-  for (std::uint64_t bytes = 0; next_decided_ < chunks_.size() && bytes < event_bytes_; ++next_decided_) {
+  for (auto bytes = apply_waiting(plan, outcome); next_decided_ < chunks_.size() && bytes < event_bytes_; ++next_decided_) {
     auto& chunk = chunks_[next_decided_];
     if (auto applied = apply_if_decided(chunk, plan)) {
       bytes += chunk.spec.bytes;
@@ -127,8 +126,8 @@ ApplierOutcome RoundApplier::apply_decided(const FactorPlan& plan) {
   return outcome;
 }
 
-// Those whose weights were still read.
-void RoundApplier::apply_waiting(const FactorPlan& plan, ApplierOutcome& outcome) {
+// Those whose weights were still read: the bytes of what is applied.
+std::uint64_t RoundApplier::apply_waiting(const FactorPlan& plan, ApplierOutcome& outcome) {
   std::uint64_t bytes = 0;
   for (const auto id : std::vector(readers_.waiting().begin(), readers_.waiting().end())) {
     if (auto applied = bytes < event_bytes_ ? apply_if_decided(*chunks_.find(id), plan) : std::nullopt) {
@@ -136,6 +135,7 @@ void RoundApplier::apply_waiting(const FactorPlan& plan, ApplierOutcome& outcome
       outcome.applied.push_back(std::move(*applied));
     }
   }
+  return bytes;
 }
 
 std::optional<AppliedUpdate> RoundApplier::apply_if_decided(Chunk& chunk, const FactorPlan& plan) {

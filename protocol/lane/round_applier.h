@@ -124,7 +124,7 @@ class RoundApplier {
   static void reopen(Chunk& chunk);
   void collect(Chunk& chunk, SessionId session, const Push& push, PayloadId payload, Offered& offered);
   ApplierOutcome apply_decided(const FactorPlan& plan);
-  void apply_waiting(const FactorPlan& plan, ApplierOutcome& outcome);
+  std::uint64_t apply_waiting(const FactorPlan& plan, ApplierOutcome& outcome);
   std::optional<AppliedUpdate> apply_if_decided(Chunk& chunk, const FactorPlan& plan);
   bool wait_for_decision(Chunk& chunk);
   [[nodiscard]] bool is_open(const Chunk& chunk) const;

@@ -42,16 +42,27 @@ bool WeightsReaders::is_kept(const Reply& reply) const {
 
 // ---- updates
 
-bool WeightsReaders::updates(ChunkId id) {
-  auto& chunk = chunks_[id];
-  const auto more = (chunk.weights.contains(chunk.generation - 1) ? chunk.bytes : 0) +
-                    (chunk.averages.contains(chunk.generation) ? chunk.bytes : 0);
+std::uint64_t WeightsReaders::kept_by_update(const Chunk& chunk) {
+  return (chunk.weights.contains(chunk.generation - 1) ? chunk.bytes : 0) +
+         (chunk.averages.contains(chunk.generation) ? chunk.bytes : 0);
+}
+
+bool WeightsReaders::may_update(ChunkId id) {
+  const auto more = kept_by_update(chunks_[id]);
   if (more > 0 && kept_ + more > room_) {
     counters_.waits += waiting_.insert(id).second ? 1 : 0;
     waits_since_ = waits_since_ == 0 ? std::max<Micros>(now_, 1) : waits_since_;
     return false;
   }
-  kept_ += more;
+  return true;
+}
+
+bool WeightsReaders::updates(ChunkId id) {
+  if (!may_update(id)) {
+    return false;
+  }
+  auto& chunk = chunks_.at(id);
+  kept_ += kept_by_update(chunk);
   ++chunk.generation;
   if (waiting_.erase(id) > 0 && waiting_.empty()) {
     waits_since_ = 0;

@@ -62,7 +62,9 @@ class WeightsReaders {
   // ---- updates
   // So many bytes of the lane's memory may be kept beside what is set aside.
   void may_keep(std::uint64_t beside) { room_ = set_aside_ + beside; }
-  // The chunk is updated now. False: there is no room for what would be kept then; it waits.
+  // The chunk may be updated. False: there is no room for what would be kept then; it waits.
+  bool may_update(ChunkId chunk);
+  // It is, if it may be.
   bool updates(ChunkId chunk);
   // Chunks whose update waits.
   [[nodiscard]] const std::set<ChunkId>& waiting() const { return waiting_; }
@@ -128,6 +130,7 @@ class WeightsReaders {
   };
 
   [[nodiscard]] bool is_kept(const Reply& reply) const;
+  [[nodiscard]] static std::uint64_t kept_by_update(const Chunk& chunk);
 
   std::uint64_t set_aside_;
   std::uint64_t room_;

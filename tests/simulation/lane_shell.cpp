@@ -171,12 +171,24 @@ void LaneShell::receive(Host& host, ProcessId from, ConnectionId connection, con
   // What waits for its commit is answered then, and what stops the job not at all.
   require(in_hand_.answers == 0 && host.life().items, "a push is not answered exactly once, at once");
   const ItemId item = push->step * host.life().slots + push->node.begin;
-  if (host.judge().items().is_pending(life_.timeline, push->chunk, item)) {
+  if (is_pending(host, push->chunk, item)) {
     unanswered_.insert({push->chunk, item, from});
   } else {
     require(push->fault != kNoSlot && host.world().non_finite == NonFinite::halt, "a push is not answered");
   }
 }
+
+// Accepted, and not applied: not committed, or held up by who reads weights.
+bool LaneShell::is_pending(Host& host, ChunkId chunk, ItemId item) const {
+  const bool is_held = std::ranges::any_of(held_, [&](const auto& held) {
+    return held.second.chunk == chunk && held.second.step * host.life().slots + held.second.node.begin == item;
+  });
+  return host.life().journaled() ? host.judge().items().is_pending(life_.timeline, chunk, item)
+                                 : is_held && is_held_up();
+}
+
+// By who reads weights, or until it goes on, having waited for them.
+bool LaneShell::is_held_up() const { return core_.has_more() || !core_.waiting_for_readers().empty(); }
 
 bool LaneShell::is_lost(Host& host, const Push& push) const {
   return host.life().journaled() && core_.serving() && push.timeline == life_.timeline &&
@@ -202,7 +214,7 @@ void LaneShell::note_answer(Host& host, SessionId session, const Receipt& receip
 // Who waits for a receipt gets it as soon as the item is applied.
 void LaneShell::check_answered(Host& host) const {
   for (const auto& [chunk, item, session] : unanswered_) {
-    require(host.judge().items().is_pending(life_.timeline, chunk, item),
+    require(is_pending(host, chunk, item),
             "an item is applied, and a session that sent it hears nothing of it");
   }
 }
@@ -279,7 +291,9 @@ void LaneShell::step(Host& host, const lane::Event& event) {
     require(core_.waiting_for_readers().empty() || !replies_.empty(), "an update waits for readers, and nobody reads");
     turns_.turn_ends(core_.has_more(), core_.waiting_for_readers());
   }
-  host.judge().lane_settled(host.disks(), life_, held_, core_.held_payloads());
+  if (!host.life().items || host.life().journaled() || !is_held_up()) {
+    host.judge().lane_settled(host.disks(), life_, held_, core_.held_payloads());
+  }
   check_answered(host);
   check_memory(host);
   if (core_.has_more() && !std::exchange(goes_on_, true)) {

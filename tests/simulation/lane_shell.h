@@ -82,6 +82,8 @@ class LaneShell : public Process {
   };
 
   void receive_root(Host& host, SessionId session, ChunkId chunk, Step of_step);
+  [[nodiscard]] bool is_pending(Host& host, ChunkId chunk, ItemId item) const;
+  [[nodiscard]] bool is_held_up() const;
   [[nodiscard]] bool is_lost(Host& host, const Push& push) const;
   void step(Host& host, const lane::Event& event);
   void act(Host& host, lane::SendToWorker& action);
