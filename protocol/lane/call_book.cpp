@@ -286,6 +286,11 @@ bool CallBook::has_room(const LaneApplier& applier, std::uint64_t bytes) const {
   return outside(applier) + bytes <= limits_.memory - limits_.reserve;
 }
 
+std::optional<CallBook::Awaited> CallBook::awaited() const {
+  const bool is_late = spine_ && !spine_->is_settled && now_ - spine_since_ >= limits_.overdue;
+  return is_late ? std::optional(Awaited{spine_->connection.first, spine_->call.work}) : std::nullopt;
+}
+
 // ---- what is called
 
 Actions CallBook::take_back(Micros read_up_at) {
@@ -311,6 +316,7 @@ Actions CallBook::turn(Timeline timeline, const LaneApplier& applier, const Fact
   awaits_room_ = false;
   if (spine_ && spine_->is_settled && !applier.holds(spine_->call.work)) {
     spine_.reset();
+    spine_since_ = 0;
   }
   if (!offers_.good().empty() || !offers_.others().empty()) {
     call_spine(timeline, applier, plan, actions);
@@ -339,6 +345,7 @@ void CallBook::call_spine(Timeline timeline, const LaneApplier& applier, const F
   const auto number = call(timeline, oldest->session, oldest->work, bytes, actions);
   const auto connection = Connection{oldest->session, sessions_.at(oldest->session).connection};
   spine_ = Spine{connection, number, accounts_.calls(connection).at(number), false};
+  spine_since_ = now_;
 }
 
 template <typename Look>

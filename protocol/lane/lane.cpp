@@ -419,9 +419,11 @@ void Lane::go_on_where_read() {
 
 void Lane::cut_readers() {
   const auto is_good = [&](PayerId payer) { return calls_.is_good(payer); };
-  for (const auto& reader : applier_.readers().overdue(lead_.now(), is_good)) {
+  for (const auto& [reader, holds_up] : applier_.readers().overdue(lead_.now(), is_good)) {
     emit(DropConnection{reader.session, reader.connection});
-    calls_.reads_nothing(reader.payer);
+    if (holds_up) {
+      calls_.reads_nothing(reader.payer);
+    }
   }
 }
 

@@ -381,6 +381,21 @@ void Lane::report() {
   emit(SendToLead{std::move(body)});
 }
 
+// Without the time that it takes: each text is told once.
+std::string Lane::what_it_waits_for() const {
+  const auto& readers = applier_.readers();
+  const auto lane = "lane " + std::to_string(config_.id.lane);
+  if (readers.waits_since() > 0 && lead_.now() - readers.waits_since() >= config_.kept_patience) {
+    return lane + " has no room for an update of chunk " + std::to_string(*readers.waiting().begin()) +
+           " while older weights are read, and ends the connections of those who do not read them";
+  }
+  const auto awaited = calls_.awaited();
+  return !awaited ? std::string()
+                  : lane + " waits for step " + std::to_string(awaited->work.step) + " of chunk " +
+                        std::to_string(awaited->work.chunk) + ", which session " + std::to_string(awaited->session) +
+                        " offered, and does not send";
+}
+
 LaneReport Lane::state_report() const {
   LaneReport report;
   report.lane = config_.id;
@@ -403,6 +418,7 @@ LaneReport Lane::state_report() const {
   snapshots_.tell(report);
   report.copy = copy_;
   report.trouble = snapshots_.trouble().empty() ? trouble_ : snapshots_.trouble();
+  report.trouble = report.trouble.empty() ? what_it_waits_for() : report.trouble;
   report.statistics = statistics_.oldest(kMaxPlanned);
   for (const auto& [session, slots] : sessions_.contributions()) {
     report.slots_by_session.push_back({session, slots});

@@ -73,11 +73,17 @@ class WeightsReaders {
   void begin();
 
   // ---- time
-  // Whose connections are to be ended, each once. `is_good`: whether it is in good standing.
+  // Whose connections are to be ended, each once, and whether for an update that waits: what is read of another timeline
+  // is nobody's fault. `is_good`: whether it is in good standing.
+  struct Overdue {
+    Reader reader;
+    bool holds_up = false;
+    bool operator==(const Overdue&) const = default;
+  };
   template <typename IsGood>
-  std::vector<Reader> overdue(Micros now, IsGood&& is_good) {
+  std::vector<Overdue> overdue(Micros now, IsGood&& is_good) {
     now_ = now;
-    std::vector<Reader> overdue;
+    std::vector<Overdue> overdue;
     if (waits_since_ == 0 && begun_at_ == 0) {
       return overdue;
     }
@@ -90,7 +96,7 @@ class WeightsReaders {
       if (!reply.is_cut && (holds_up || (is_over && reply.generation == 0)) &&
           cut.emplace(reader.session, reader.connection).second) {
         ++counters_.cut;
-        overdue.push_back(reader);
+        overdue.push_back({reader, holds_up});
       }
     }
     for (auto& [number, reply] : replies_) {

@@ -51,7 +51,7 @@ LaneConfig lane_config(World& world, ProcessId id, std::uint32_t lane, Incarnati
   config.memory_bytes =
       life.spare_bytes + reserve_of(config.slots, config.chunks, config.needs_whole_gradient, life.items.has_value());
   config.call_overdue = life.call_overdue;
-  config.kept_patience = 20'000;
+  config.kept_patience = kKeptPatience;
   config.reply_window_bytes = life.reply_window_bytes;
   config.all_replies_bytes = life.all_replies_bytes;
   config.report_every = life.report_every;
@@ -323,7 +323,7 @@ void LaneShell::connection_ended(Host& host, ProcessId worker, ConnectionId conn
 
 void LaneShell::act(Host& host, lane::DropConnection& action) {
   if (action.session < kFirstStranger) {
-    const bool is_unread = host.life().faults.unread > 0 && has_unread(action.session, action.connection);
+    const bool is_unread = has_unread(host, action.session, action.connection);
     payments_.dropped(action.session, action.connection, is_unread);  // honest ones send nothing unasked
     host.drop_connection(id(), static_cast<ProcessId>(action.session), action.connection);
   }

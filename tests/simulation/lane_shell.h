@@ -20,6 +20,9 @@
 
 namespace ballast::simulation {
 
+// How long an update waits for readers.
+inline constexpr Micros kKeptPatience = 20'000;
+
 class LaneShell : public Process {
  public:
   // `database`: one of the two that the shard may have.
@@ -59,6 +62,7 @@ class LaneShell : public Process {
     ChunkId chunk = 0;
     std::size_t buffer = 0;
     std::uint64_t bytes = 0;
+    Micros since = 0;
   };
   struct Chunk {
     std::vector<Buffer> buffers;
@@ -135,7 +139,7 @@ class LaneShell : public Process {
   void check_memory(Host& host) const;
   [[nodiscard]] std::uint64_t kept_bytes(Host& host) const;
   void release_all_over(Host& host, SessionId session, ConnectionId connection);
-  [[nodiscard]] bool has_unread(SessionId session, ConnectionId connection) const;
+  [[nodiscard]] bool has_unread(Host& host, SessionId session, ConnectionId connection) const;
   // The copying of the snapshot that is named, from its beginning or after a failure.
   void copy(Host& host, RunId run, SnapshotId named, std::uint32_t failures);
   [[nodiscard]] bool is_copying(RunId run, SnapshotId named) const;

@@ -33,7 +33,7 @@ void LaneShell::act(Host& host, lane::SendWeights& action) {
   host.judge().weights_sent(host.disks(), action.session, life_, action.header, action.bytes, value);
   host.send(*this, static_cast<ProcessId>(action.session), action.header,
             Payload{value, 0, kNoSlot, life_.timeline, 0});
-  replies_[action.reply] = {action.session, heard_over_[action.session], action.header.chunk, index, action.bytes};
+  replies_[action.reply] = {action.session, heard_over_[action.session], action.header.chunk, index, action.bytes, host.now()};
   const bool is_unread = host.draws_unread();
   later(host, within(is_unread ? host.life().faults.unread_for : host.life().release_high), ReplyRelease{action.reply});
 }
@@ -63,9 +63,13 @@ void LaneShell::release_all_over(Host& host, SessionId session, ConnectionId con
   }
 }
 
-bool LaneShell::has_unread(SessionId session, ConnectionId connection) const {
+// For long, or of whoever has failed before, who is not waited for.
+bool LaneShell::has_unread(Host& host, SessionId session, ConnectionId connection) const {
+  const auto for_long = kKeptPatience / 2;  // by a clock of its own
   return std::ranges::any_of(replies_, [&](const auto& each) {
-    return each.second.session == session && each.second.connection == connection;
+    const auto& reply = each.second;
+    return reply.session == session && reply.connection == connection &&
+           (host.now() - reply.since >= for_long || payments_.has_failed(session));
   });
 }
 

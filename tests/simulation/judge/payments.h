@@ -27,6 +27,7 @@ class PaymentsJudge {
   // It has ended.
   void ended(SessionId session);
   void reported(const RoundReport& report) const;
+  [[nodiscard]] bool has_failed(SessionId session) const { return failed_.contains(session); }
 
  private:
   std::map<SessionId, ConnectionId> newest_;

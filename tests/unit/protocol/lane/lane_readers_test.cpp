@@ -75,6 +75,12 @@ TEST_CASE("who reads nothing has its connection ended when an update has waited 
   const auto* drop = find<lane::DropConnection>(actions);
   REQUIRE(drop != nullptr);
   CHECK(drop->session == kSlowReader);
+  reading.lead(plan(1, 0, 5));  // it is there
+  const auto told = reading.lane.step(lane::Tick{12'300'000, 12'300'000});
+  const auto* said = find<lane::SendToLead>(told);
+  REQUIRE(said != nullptr);
+  REQUIRE(std::holds_alternative<LaneReport>(said->message));
+  CHECK(std::get<LaneReport>(said->message).trouble.find("update of chunk 3") != std::string::npos);
   CHECK(drop->connection == 1);
   actions = reading.lane.step(lane::ReplyReleased{oldest});
   CHECK(reading.lane.open_step() == 3);
@@ -86,7 +92,7 @@ TEST_CASE("who reads nothing has its connection ended when an update has waited 
   reading.from(2, Pull{1, 3, {3}});
   reading.step(3);
   CHECK(find<lane::Apply>(reading.step(4)) == nullptr);
-  actions = reading.lane.step(lane::Tick{12'000'001, 12'000'001});
+  actions = reading.lane.step(lane::Tick{12'300'001, 12'300'001});
   drop = find<lane::DropConnection>(actions);
   REQUIRE(drop != nullptr);
   CHECK(drop->connection == 2);
