@@ -1,6 +1,7 @@
 #include "protocol/lane/call_book.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "protocol/tree.h"
@@ -369,20 +370,31 @@ void CallBook::walk_to(const OldestWanted& wanted, Slot slots, Look&& look) {
   }
 }
 
+// First one of each key: else sessions of one, which offer the widest node, would make others late that offer theirs.
 std::vector<SessionId> CallBook::bringers(const OldestWanted& wanted, Slot slots, std::size_t most) const {
   std::vector<SessionId> bringers;
+  std::set<PayerId> payers;
+  std::set<SessionId> others;
   const auto take_from = [&](const WorkIndex& index, const Work& work) {
     for (const auto session : index.of(work)) {
-      if (bringers.size() < most && payers_.is_good(sessions_.at(session).payer)) {
+      const auto payer = sessions_.at(session).payer;
+      if (!payers_.is_good(payer) || bringers.size() == most) {
+        continue;
+      }
+      if (payers.insert(payer).second) {
         bringers.push_back(session);
+      } else if (others.size() < most && std::ranges::find(bringers, session) == bringers.end()) {
+        others.insert(session);
       }
     }
   };
   walk_to(wanted, slots, [&](const Work& work) {
     take_from(offers_.good(), work);
     take_from(called_, work);
-    return false;
+    return bringers.size() == most;
   });
+  const auto more = std::min(most - bringers.size(), others.size());
+  std::copy_n(others.begin(), more, std::back_inserter(bringers));
   std::ranges::sort(bringers);
   return bringers;
 }

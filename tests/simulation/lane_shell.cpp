@@ -171,10 +171,9 @@ void LaneShell::receive(Host& host, ProcessId from, ConnectionId connection, con
   // What waits for its commit is answered then, and what stops the job not at all.
   require(in_hand_.answers == 0 && host.life().items, "a push is not answered exactly once, at once");
   const ItemId item = push->step * host.life().slots + push->node.begin;
-  if (is_pending(host, push->chunk, item)) {
+  if (push->fault == kNoSlot || host.world().non_finite != NonFinite::halt) {
+    require(is_pending(host, push->chunk, item), "a push is not answered");
     unanswered_.insert({push->chunk, item, from});
-  } else {
-    require(push->fault != kNoSlot && host.world().non_finite == NonFinite::halt, "a push is not answered");
   }
 }
 
