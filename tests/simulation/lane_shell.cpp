@@ -316,6 +316,8 @@ void LaneShell::connection_ended(Host& host, ProcessId worker, ConnectionId conn
   if (alive()) {
     payments_.ended(worker);
     release_all_over(host, worker, connection);
+  }
+  if (alive()) {
     step(host, lane::ConnectionEnded{worker, connection});
   }
 }

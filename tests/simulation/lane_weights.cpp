@@ -58,8 +58,8 @@ void LaneShell::release_all_over(Host& host, SessionId session, ConnectionId con
       over.push_back(number);
     }
   }
-  for (const auto number : over) {
-    done(host, ReplyRelease{number});
+  for (auto number = over.begin(); number != over.end() && alive(); ++number) {
+    done(host, ReplyRelease{*number});
   }
 }
 
