@@ -317,7 +317,7 @@ void LaneShell::connection_ended(Host& host, ProcessId worker, ConnectionId conn
     payments_.ended(worker);
     release_all_over(host, worker, connection);
   }
-  if (alive()) {
+  if (alive() && !crashed()) {
     step(host, lane::ConnectionEnded{worker, connection});
   }
 }

@@ -58,7 +58,7 @@ void LaneShell::release_all_over(Host& host, SessionId session, ConnectionId con
       over.push_back(number);
     }
   }
-  for (auto number = over.begin(); number != over.end() && alive(); ++number) {
+  for (auto number = over.begin(); number != over.end() && !crashed(); ++number) {
     done(host, ReplyRelease{*number});
   }
 }
