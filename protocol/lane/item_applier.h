@@ -16,8 +16,8 @@
 #include "protocol/lane/lane_config.h"
 #include "protocol/lane/lane_events.h"
 #include "protocol/lane/pending_items.h"
-#include "protocol/messages.h"
 #include "protocol/lane/weights_readers.h"
+#include "protocol/messages.h"
 #include "protocol/state_list.h"
 
 namespace ballast {
@@ -96,8 +96,8 @@ class ItemApplier {
   [[nodiscard]] auto state() const {
     return listed::all(listed::plain(rules_, shards_, slots_, steps_, event_bytes_), listed::parts(chunks_, items_),
                        listed::plain(lives_), listed::parts(measuring_, pending_),
-                       listed::plain(marks_, sync_asked_, synced_), listed::fixed(held_bytes_),
-                       listed::parts(readers_), listed::plain(held_up_), listed::accounts(counters_));
+                       listed::plain(marks_, sync_asked_, synced_), listed::fixed(held_bytes_), listed::parts(readers_),
+                       listed::plain(held_up_), listed::accounts(counters_));
   }
 
  private:

@@ -47,11 +47,11 @@ struct LaneConfig {
   std::string layout_digest;
   std::string address;
   std::uint64_t memory_bytes = 1U << 30U;  // of contributions, held or on their way; at least reserve_of()
-  std::uint64_t kept_bytes = 1U << 30U;    // beside them, of weights that are read and of no use else; at least one chunk
-  Micros kept_patience = 2'000'000;        // after which who reads them has its connection ended, if an update waits
-  Micros call_overdue = 2'000'000;         // after which a contribution that was called is taken back
-  Micros call_pause = 2'000'000;           // then nothing is called of its sender for so long, the first time
-  bool needs_whole_gradient = false;  // of rounds: no chunk of a step is applied before all of the lane are covered
+  std::uint64_t kept_bytes = 1U << 30U;  // beside them, of weights that are read and of no use else; at least one chunk
+  Micros kept_patience = 2'000'000;      // after which who reads them has its connection ended, if an update waits
+  Micros call_overdue = 2'000'000;       // after which a contribution that was called is taken back
+  Micros call_pause = 2'000'000;         // then nothing is called of its sender for so long, the first time
+  bool needs_whole_gradient = false;     // of rounds: no chunk of a step is applied before all of the lane are covered
   std::uint64_t reply_window_bytes = 16U << 20;  // weights handed to the transport and not yet sent, per session
   std::uint64_t all_replies_bytes = 256U << 20;  // the same of all sessions, but for one reply of each
   Micros report_every = 50'000;                  // to the lead, while something changes

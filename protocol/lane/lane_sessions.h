@@ -140,8 +140,8 @@ class LaneSessions {
   };
   struct Session {
     Micros seen = 0;
-    bool has_spoken = false;  // since its first hello
-    bool is_in_turn = false;  // it is in turns_
+    bool has_spoken = false;      // since its first hello
+    bool is_in_turn = false;      // it is in turns_
     ConnectionId connection = 0;  // the newest
     PayerId payer = 0;
     std::uint64_t reply_bytes = 0;
@@ -151,8 +151,7 @@ class LaneSessions {
     template <typename = void>
     [[nodiscard]] auto state() const {
       return listed::all(listed::ages(seen), listed::plain(has_spoken, is_in_turn), listed::names(connection, payer),
-                         listed::plain(reply_bytes, order),
-                         listed::parts(deferred));
+                         listed::plain(reply_bytes, order), listed::parts(deferred));
     }
   };
 

@@ -113,7 +113,8 @@ ApplierOutcome RoundApplier::go_on(const FactorPlan& plan) { return apply_decide
 // What a plan has decided or foreseen, as far as one event may go.
 ApplierOutcome RoundApplier::apply_decided(const FactorPlan& plan) {
   ApplierOutcome outcome;
-  for (auto bytes = apply_waiting(plan, outcome); next_decided_ < chunks_.size() && bytes < event_bytes_; ++next_decided_) {
+  for (auto bytes = apply_waiting(plan, outcome); next_decided_ < chunks_.size() && bytes < event_bytes_;
+       ++next_decided_) {
     auto& chunk = chunks_[next_decided_];
     if (auto applied = apply_if_decided(chunk, plan)) {
       bytes += chunk.spec.bytes;

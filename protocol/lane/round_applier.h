@@ -14,8 +14,8 @@
 #include "protocol/lane/lane_config.h"
 #include "protocol/lane/lane_events.h"
 #include "protocol/lane/round.h"
-#include "protocol/messages.h"
 #include "protocol/lane/weights_readers.h"
+#include "protocol/messages.h"
 #include "protocol/state_list.h"
 
 namespace ballast {

@@ -51,7 +51,8 @@ class WeightsReaders {
   };
 
   // `set_aside`: bytes that are there to be kept, whatever else is in use.
-  WeightsReaders(std::uint64_t set_aside, Micros patience) : set_aside_(set_aside), room_(set_aside), patience_(patience) {}
+  WeightsReaders(std::uint64_t set_aside, Micros patience)
+      : set_aside_(set_aside), room_(set_aside), patience_(patience) {}
 
   // ---- replies
   // Goes out; which number the transport's release is to have. `is_older`: of the version before the newest.
@@ -73,8 +74,8 @@ class WeightsReaders {
   void begin();
 
   // ---- time
-  // Whose connections are to be ended, each once, and whether for an update that waits: what is read of another timeline
-  // is nobody's fault. `is_good`: whether it is in good standing.
+  // Whose connections are to be ended, each once, and whether for an update that waits: what is read of another
+  // timeline is nobody's fault. `is_good`: whether it is in good standing.
   struct Overdue {
     Reader reader;
     bool holds_up = false;
@@ -115,8 +116,8 @@ class WeightsReaders {
   // All of it.
   template <typename = void>
   [[nodiscard]] auto state() const {
-    return listed::all(listed::plain(set_aside_, room_, patience_), listed::parts(replies_, chunks_), listed::fixed(kept_),
-                       listed::plain(waiting_), listed::ages(waits_since_, begun_at_, now_),
+    return listed::all(listed::plain(set_aside_, room_, patience_), listed::parts(replies_, chunks_),
+                       listed::fixed(kept_), listed::plain(waiting_), listed::ages(waits_since_, begun_at_, now_),
                        listed::names(next_number_), listed::accounts(counters_));
   }
 

@@ -213,8 +213,7 @@ void LaneShell::note_answer(Host& host, SessionId session, const Receipt& receip
 // Who waits for a receipt gets it as soon as the item is applied.
 void LaneShell::check_answered(Host& host) const {
   for (const auto& [chunk, item, session] : unanswered_) {
-    require(is_pending(host, chunk, item),
-            "an item is applied, and a session that sent it hears nothing of it");
+    require(is_pending(host, chunk, item), "an item is applied, and a session that sent it hears nothing of it");
   }
 }
 

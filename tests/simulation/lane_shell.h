@@ -183,9 +183,9 @@ class LaneShell : public Process {
   InHand in_hand_;
   std::map<std::uint64_t, ReplyUnderWay> replies_;  // by number
   std::map<SessionId, ConnectionId> heard_over_;    // the newest connection
-  std::uint64_t memory_ = 0;       // for contributions
-  std::uint64_t kept_aside_;  // of weights that are read
-  std::vector<SessionId> barred_;  // by the newest plan
+  std::uint64_t memory_ = 0;                        // for contributions
+  std::uint64_t kept_aside_;                        // of weights that are read
+  std::vector<SessionId> barred_;                   // by the newest plan
   // Items that sessions wait to hear of.
   std::set<std::tuple<ChunkId, ItemId, SessionId>> unanswered_;
   std::deque<lane::Event> own_events_;

@@ -33,7 +33,8 @@ void LaneShell::act(Host& host, lane::SendWeights& action) {
   host.judge().weights_sent(host.disks(), action.session, life_, action.header, action.bytes, value);
   host.send(*this, static_cast<ProcessId>(action.session), action.header,
             Payload{value, 0, kNoSlot, life_.timeline, 0});
-  replies_[action.reply] = {action.session, heard_over_[action.session], action.header.chunk, index, action.bytes, host.now()};
+  replies_[action.reply] = {action.session, heard_over_[action.session], action.header.chunk, index, action.bytes,
+                            host.now()};
   const bool is_unread = host.draws_unread();
   later(host, within(is_unread ? host.life().faults.unread_for : host.life().release_high), ReplyRelease{action.reply});
 }
@@ -80,7 +81,8 @@ std::uint64_t LaneShell::kept_bytes(Host& host) const {
     std::uint64_t buffers = 0;
     for (std::size_t i = 0; i < chunk.buffers.size(); ++i) {
       const auto& buffer = chunk.buffers[i];
-      const bool is_held = std::ranges::any_of(chunk.versions, [&](const auto& version) { return version.second == i; });
+      const bool is_held =
+          std::ranges::any_of(chunk.versions, [&](const auto& version) { return version.second == i; });
       buffers += buffer.references > 0 && !buffer.is_past && !is_held ? 1 : 0;
     }
     const std::uint64_t own = chunk.versions.size() < 2 ? 1 : 0;

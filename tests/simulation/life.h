@@ -156,7 +156,7 @@ struct LifeSpec {
   std::vector<LifeChunk> chunks;  // the last one is the statistics chunk
   std::vector<LifeWorker> workers;
   std::uint32_t kept_percent = 100;  // of all that may be set aside for weights that are read and of no use else
-  std::uint64_t spare_bytes = 0;  // of each lane's memory for contributions, besides what it needs at least
+  std::uint64_t spare_bytes = 0;     // of each lane's memory for contributions, besides what it needs at least
   Micros call_overdue = 40'000;
   Micros offers_every = 20'000;
   Micros offered_for = 15'000;

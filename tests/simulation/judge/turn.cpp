@@ -61,7 +61,8 @@ void TurnJudge::turn_ends(bool has_more, const std::set<ChunkId>& waiting) const
   }
   for (const auto& [chunk, root] : roots_) {
     const auto planned = planned_.find(root.step);
-    require(waiting.contains(chunk) || planned == planned_.end() || root.step >= until_ || !(root.is_finite || planned->second),
+    require(waiting.contains(chunk) || planned == planned_.end() || root.step >= until_ ||
+                !(root.is_finite || planned->second),
             "an update is decided and not applied, and the lane says that it has nothing left to do");
   }
   require(!waiting.empty() || appended_.empty() || appended_.begin()->first > committed_,

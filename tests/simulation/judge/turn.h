@@ -5,7 +5,6 @@
 #include <limits>
 #include <map>
 #include <set>
-#include <set>
 #include <utility>
 
 #include "protocol/ids.h"

@@ -42,7 +42,8 @@ class Reading : public Fixture {
 
 }  // namespace
 
-TEST_CASE("an update waits for readers where it would keep more than there is room for, and goes on when they are done") {
+TEST_CASE(
+    "an update waits for readers where it would keep more than there is room for, and goes on when they are done") {
   Reading reading;
   const auto oldest = reading.pull(0);
   CHECK(find<lane::Apply>(reading.step(0)) != nullptr);
