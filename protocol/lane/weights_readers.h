@@ -34,6 +34,11 @@ class WeightsReaders {
     ConnectionId connection = 0;
     PayerId payer = 0;
     bool operator==(const Reader&) const = default;
+
+    template <typename = void>
+    [[nodiscard]] auto state() const {
+      return listed::all(listed::names(session, connection, payer));
+    }
   };
   struct Reply {
     Reader reader;
@@ -45,8 +50,8 @@ class WeightsReaders {
 
     template <typename = void>
     [[nodiscard]] auto state() const {
-      return listed::all(listed::names(reader.session, reader.connection, reader.payer),
-                         listed::plain(chunk, bytes, averages), listed::names(generation), listed::plain(is_cut));
+      return listed::all(listed::parts(reader), listed::plain(chunk, bytes, averages), listed::names(generation),
+                         listed::plain(is_cut));
     }
   };
 
