@@ -64,13 +64,14 @@ void LaneShell::release_all_over(Host& host, SessionId session, ConnectionId con
   }
 }
 
-// For long, or of whoever has failed before, who is not waited for.
+// For long, or of another timeline, or of whoever has failed before, who is not waited for.
 bool LaneShell::has_unread(Host& host, SessionId session, ConnectionId connection) const {
   const auto for_long = kKeptPatience / 2;  // by a clock of its own
   return std::ranges::any_of(replies_, [&](const auto& each) {
     const auto& reply = each.second;
     return reply.session == session && reply.connection == connection &&
-           (host.now() - reply.since >= for_long || payments_.has_failed(session));
+           (host.now() - reply.since >= for_long || chunks_.at(reply.chunk).buffers[reply.buffer].is_past ||
+            payments_.has_failed(session));
   });
 }
 
