@@ -73,6 +73,8 @@ class StandingConnections {
   std::vector<Ended> take_ended();
   // All that stand, in no order: the socket is closed.
   [[nodiscard]] std::vector<Ended> all() const;
+  // What of all that came has been read.
+  [[nodiscard]] const ReadRounds& rounds() const { return rounds_; }
   // How many connections were heard in this life.
   [[nodiscard]] std::uint64_t heard() const { return heard_; }
   [[nodiscard]] std::size_t size() const { return standing_.size(); }

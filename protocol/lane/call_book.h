@@ -39,8 +39,9 @@ struct CallCounters {
 // can be. Everything else is called, or given room for ahead, while what is in use outside the spine leaves the
 // reserve.
 //
-// A turn costs by the logarithm of what is offered, and by what it calls; it looks at kMostLookedAt offers at most.
-// Explored in a model of every order of events: docs/protocol.md. Pure and copyable. Not thread-safe.
+// A turn costs by the logarithm of what is offered, and by what it calls; it looks at kMostLookedAt works at most, and
+// of sessions that are out of good standing at one of each payer. Explored in a model of every order of events:
+// docs/protocol.md. Pure and copyable. Not thread-safe.
 class CallBook {
  public:
   static constexpr std::size_t kMostLookedAt = 128;
@@ -172,6 +173,9 @@ class CallBook {
     Work work;
   };
   [[nodiscard]] std::optional<Candidate> oldest_offer(const LaneApplier& applier, const FactorPlan& plan) const;
+  template <typename Works, typename Look>
+  static bool look_for_oldest(const Works& works, const std::optional<OldestWanted>& wanted, const LaneApplier& applier,
+                              const FactorPlan& plan, Look&& look);
   void call_spine(Timeline timeline, const LaneApplier& applier, const FactorPlan& plan, lane::Actions& actions);
   void call_good(Timeline timeline, const LaneApplier& applier, const FactorPlan& plan, lane::Actions& actions);
   void call_others(Timeline timeline, const LaneApplier& applier, const FactorPlan& plan, lane::Actions& actions);
@@ -180,6 +184,8 @@ class CallBook {
   std::uint64_t call(Timeline timeline, SessionId session, const Work& work, std::uint64_t bytes,
                      lane::Actions& actions);
   void receipt(Timeline timeline, SessionId session, const Work& work, lane::Actions& actions);
+  void receipts_of_others(Timeline timeline, const Work& work, lane::Actions& actions);
+  [[nodiscard]] std::optional<PayerId> payer_to_call(const PayerIndex::Payers& payers) const;
 
   Limits limits_;
   std::map<SessionId, Session> sessions_;  // who take calls

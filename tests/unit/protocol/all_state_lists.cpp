@@ -152,6 +152,7 @@ static_assert(lists_all_members<SlotClock>());
 static_assert(lists_all_members<SlotList>());
 static_assert(lists_all_members<StepClock>());
 static_assert(lists_all_members<WorkInHand>());
+static_assert(lists_all_members<PayerIndex>());
 static_assert(lists_all_members<WorkIndex>());
 static_assert(lists_all_members<Worker>());
 static_assert(lists_all_members<WorkerPlan>());
