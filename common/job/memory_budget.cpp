@@ -19,8 +19,6 @@ namespace {
 
 constexpr std::uint64_t kMebibyte = 1U << 20U;
 
-std::uint64_t in_mib(std::uint64_t bytes) { return (bytes + kMebibyte - 1) / kMebibyte; }
-
 std::uint64_t largest_chunk(const std::vector<Chunk>& chunks) {
   std::uint64_t largest = 0;
   for (const auto& chunk : chunks) {

@@ -1,6 +1,7 @@
 #include "protocol/lane/call_book.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "protocol/tree.h"
@@ -291,6 +292,11 @@ bool CallBook::has_room(const LaneApplier& applier, std::uint64_t bytes) const {
   return outside(applier) + bytes <= limits_.memory - limits_.reserve;
 }
 
+std::optional<CallBook::Awaited> CallBook::awaited() const {
+  const bool is_late = spine_ && !spine_->is_settled && now_ - spine_since_ >= limits_.overdue;
+  return is_late ? std::optional(Awaited{spine_->connection.first, spine_->call.work}) : std::nullopt;
+}
+
 // ---- what is called
 
 Actions CallBook::take_back(Micros read_up_at) {
@@ -316,6 +322,7 @@ Actions CallBook::turn(Timeline timeline, const LaneApplier& applier, const Fact
   awaits_room_ = false;
   if (spine_ && spine_->is_settled && !applier.holds(spine_->call.work)) {
     spine_.reset();
+    spine_since_ = 0;
   }
   if (!offers_.good().empty() || !offers_.others().empty()) {
     call_spine(timeline, applier, plan, actions);
@@ -344,6 +351,7 @@ void CallBook::call_spine(Timeline timeline, const LaneApplier& applier, const F
   const auto number = call(timeline, oldest->session, oldest->work, bytes, actions);
   const auto connection = Connection{oldest->session, sessions_.at(oldest->session).connection};
   spine_ = Spine{connection, number, accounts_.calls(connection).at(number), false};
+  spine_since_ = now_;
 }
 
 template <typename Look>
@@ -354,20 +362,31 @@ void CallBook::walk_to(const OldestWanted& wanted, Slot slots, Look&& look) {
   }
 }
 
+// First one of each key: else sessions of one, which offer the widest node, would make others late that offer theirs.
 std::vector<SessionId> CallBook::bringers(const OldestWanted& wanted, Slot slots, std::size_t most) const {
   std::vector<SessionId> bringers;
+  std::set<PayerId> payers;
+  std::set<SessionId> others;
   const auto take_from = [&](const WorkIndex& index, const Work& work) {
     for (const auto session : index.of(work)) {
-      if (bringers.size() < most && payers_.is_good(sessions_.at(session).payer)) {
+      const auto payer = sessions_.at(session).payer;
+      if (!payers_.is_good(payer) || bringers.size() == most) {
+        continue;
+      }
+      if (payers.insert(payer).second) {
         bringers.push_back(session);
+      } else if (others.size() < most && std::ranges::find(bringers, session) == bringers.end()) {
+        others.insert(session);
       }
     }
   };
   walk_to(wanted, slots, [&](const Work& work) {
     take_from(offers_.good(), work);
     take_from(called_, work);
-    return false;
+    return bringers.size() == most;
   });
+  const auto more = std::min(most - bringers.size(), others.size());
+  std::copy_n(others.begin(), more, std::back_inserter(bringers));
   std::ranges::sort(bringers);
   return bringers;
 }

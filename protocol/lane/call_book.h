@@ -121,6 +121,12 @@ class CallBook {
     std::vector<SessionId> unpaying;  // of them: calls were taken back twice, and none was paid between
   };
   [[nodiscard]] OutOfStanding out_of_standing(std::size_t most) const;
+  // The call that the lane's oldest work waits for, and of whom; nothing: there is none, or it is not overdue.
+  struct Awaited {
+    SessionId session = 0;
+    Work work;
+  };
+  [[nodiscard]] std::optional<Awaited> awaited() const;
   [[nodiscard]] std::uint64_t memory() const { return limits_.memory; }
   [[nodiscard]] std::uint64_t in_use(const LaneApplier& applier) const;
   [[nodiscard]] const CallCounters& counters() const { return counters_; }
@@ -130,7 +136,7 @@ class CallBook {
   [[nodiscard]] auto state() const {
     return listed::all(listed::plain(limits_), listed::parts(sessions_, accounts_, payers_, offers_, ahead_),
                        listed::fixed(called_, owing_), listed::plain(credits_, spine_, awaits_room_),
-                       listed::names(next_number_), listed::ages(now_), listed::accounts(counters_));
+                       listed::names(next_number_), listed::ages(now_, spine_since_), listed::accounts(counters_));
   }
 
  private:
@@ -202,6 +208,7 @@ class CallBook {
   bool awaits_room_ = false;  // something that is offered found none
   std::uint64_t next_number_ = 1;
   Micros now_ = 0;
+  Micros spine_since_ = 0;  // of spine_; 0: there is none
   CallCounters counters_;
 };
 

@@ -191,6 +191,7 @@ class Lane {
   void stop(std::string failure);
   void leave(bool whole, std::string lost);
   [[nodiscard]] std::string what_is_lost() const;
+  [[nodiscard]] std::string what_it_waits_for() const;
   [[nodiscard]] LaneReport state_report() const;
 
   template <typename Body>

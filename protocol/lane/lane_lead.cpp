@@ -379,6 +379,15 @@ void Lane::report() {
   emit(SendToLead{std::move(body)});
 }
 
+// Without the time that it takes: each text is told once.
+std::string Lane::what_it_waits_for() const {
+  const auto awaited = calls_.awaited();
+  return !awaited ? std::string()
+                  : "lane " + std::to_string(config_.id.lane) + " waits for step " +
+                        std::to_string(awaited->work.step) + " of chunk " + std::to_string(awaited->work.chunk) +
+                        ", which session " + std::to_string(awaited->session) + " offered, and does not send";
+}
+
 LaneReport Lane::state_report() const {
   LaneReport report;
   report.lane = config_.id;
@@ -401,6 +410,7 @@ LaneReport Lane::state_report() const {
   snapshots_.tell(report);
   report.copy = copy_;
   report.trouble = snapshots_.trouble().empty() ? trouble_ : snapshots_.trouble();
+  report.trouble = report.trouble.empty() ? what_it_waits_for() : report.trouble;
   report.statistics = statistics_.oldest(kMaxPlanned);
   for (const auto& [session, slots] : sessions_.contributions()) {
     report.slots_by_session.push_back({session, slots});

@@ -331,6 +331,7 @@ void draw_lost_disks(LifeSpec& life) {
   life.copy_patience = 10 * life.copy_high + 100'000;
   life.faults.lost_volume = 0;  // an empty disk is the shard's from now on
   life.faults.second_servers = 0;
+  life.faults.shard_pauses = 0;  // with what it takes until another database is taken, longer than anybody's patience
   life.faults.lost_disks = static_cast<std::uint32_t>(random.between(1, 2));
   life.faults.double_loss = random.chance(0.3) ? 0.5 : 0;
   if (random.chance(0.5)) {

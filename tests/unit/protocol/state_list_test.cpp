@@ -165,7 +165,7 @@ TEST_CASE("a walk of a lane's copy visits the same values, of nearly all kinds")
       ++visited[leaf.kind];
     }
     CHECK(visited[Kind::plain] > 50);
-    CHECK(visited[Kind::ages] == 6);      // the lead's silence, the session's, the last report, calls'
+    CHECK(visited[Kind::ages] == 7);      // the lead's silence, the session's, the last report, calls'
     CHECK(visited[Kind::payloads] == 1);  // of the contribution
     CHECK(visited[Kind::names] ==
           (by_items ? 8 : 3));  // the last report, the next call, tickets, who waits for a receipt
