@@ -70,7 +70,7 @@ class RoundCourse {
   [[nodiscard]] bool is_cut(const ShardRoster& /*shards*/, Step /*step*/, LeadNumber /*plan*/) const { return true; }
   [[nodiscard]] bool is_due_at(Step /*cut*/) const { return false; }
   [[nodiscard]] bool has_passed(const LaneReport& report, Step step) const {
-    return report.open_step < steps_ && std::max(report.open_step, report.rounds.reached) > step;
+    return owns_chunks(report, steps_) && std::max(report.open_step, report.rounds.reached) > step;
   }
 
   [[nodiscard]] std::uint32_t planned_at_once(std::uint32_t ahead) const { return ahead; }

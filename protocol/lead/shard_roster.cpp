@@ -227,7 +227,7 @@ Step ShardRoster::furthest(Step steps, Step without_chunks) const {
   for (const auto& [id, lane] : lanes_) {
     const auto& report = lane.report;
     const auto reached = std::max(report.open_step, report.rounds.reached);
-    furthest = std::max(furthest, report.open_step < steps ? reached : without_chunks);
+    furthest = std::max(furthest, owns_chunks(report, steps) ? reached : without_chunks);
   }
   return furthest;
 }

@@ -56,6 +56,11 @@ TEST_CASE("in rounds a step is one update, and the oldest lane's is the open one
   CHECK(course.has_passed(ahead, 3));
   CHECK_FALSE(course.has_passed(ahead, 4));
   CHECK(course.untouched(roster({ahead, at_step(2)})) == 4);
+  auto at_end = at_step(20);
+  at_end.rounds.reached = 20;
+  CHECK(course.has_passed(at_end, 3));
+  CHECK_FALSE(course.has_passed(at_end, 20));
+  CHECK(course.untouched(roster({at_end, at_step(19)})) == 20);
 }
 
 TEST_CASE("work of a step has been given out when somebody was told to compute it") {
