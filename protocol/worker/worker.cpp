@@ -465,6 +465,7 @@ void Worker::accept_staged() {
   weights_.aim({});
   choose_target();
   for (const auto& staged : weights_.take_staged()) {
+    take_as_receipt(lanes_[layout_.chunks[staged.header.chunk].lane], staged.header);  // of what was computed since
     if (weights_.wants(staged.header.chunk, key_of(staged.header))) {
       store(staged.header, staged.payload);
     } else {

@@ -67,6 +67,8 @@ TEST_CASE("time in which the lead did not run makes nobody late, and tells of no
   progress.slot_time = kSlotTime;
   at.shares.heard(1, progress, at.now);
   CHECK(at.shares.session(1)->lag() == 0);
+  at.shares.heard(3, progress, at.now);  // it was given nothing of the step by this lead, which knew nothing of it
+  CHECK(at.shares.session(3)->lag() == 0);
   at.open_step(1);
   at.now += 500;
   progress.step = 1;

@@ -80,6 +80,21 @@ TEST_CASE("weights that come during a computation are stored after it") {
   CHECK(all<worker::Store>(actions)[0].version == 1);
 }
 
+TEST_CASE("weights that come during a computation are a receipt for what it brings of their chunk afterwards") {
+  WorkerFixture fixture;
+  fixture.assign(2);
+  fixture.weights(0, 0);
+  fixture.weights(1, 0);
+  fixture.worker.step(worker::GradientReady{0, {0, 1}, 1, 7, kNoSlot, true});
+  fixture.weights(1, 1);  // others have brought the rest
+  fixture.worker.step(worker::GradientReady{0, {1, 2}, 1, 8, kNoSlot, true});
+  fixture.worker.step(worker::GradientReady{0, {0, 2}, 0, 9, kNoSlot, true});
+  const auto releases = all<worker::Release>(fixture.worker.step(worker::Computed{0, {}}));
+  REQUIRE(releases.size() == 1);
+  CHECK(releases[0].payload == 8);
+  CHECK(fixture.worker.outstanding() == 1);
+}
+
 TEST_CASE("a gradient is kept and sent again until its receipt comes") {
   WorkerFixture fixture;
   fixture.assign(1);
