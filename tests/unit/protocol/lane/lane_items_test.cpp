@@ -251,6 +251,15 @@ TEST_CASE("what was computed from weights of a lost life has expired, and its wo
   CHECK(fixture.report().items.marks.empty());
 }
 
+TEST_CASE("an item that is there is there, whatever it was computed from") {
+  ItemLaneFixture fixture({0, false, false, true});
+  fixture.push(0, 0, 3, 0);
+  fixture.commit(1, 1);
+  const auto again = receipts(fixture.push(0, 0, 3, 5));  // of a version that a lost life had
+  REQUIRE(again.size() == 1);
+  CHECK(again[0].outcome == ReceiptOutcome::duplicate);
+}
+
 TEST_CASE("a life that goes on has what was recovered, once") {
   auto resuming = item_config({0, false, false, true});
   resuming.last_timeline = 1;
