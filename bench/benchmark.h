@@ -54,6 +54,7 @@ Result outbox(const Options& options);
 Result divide(const Options& options);
 Result lead(const Options& options);
 Result shares(const Options& options);
+Result copying(const Options& options);
 Result data(const Options& options);
 
 }  // namespace ballast::bench

@@ -22,7 +22,7 @@ struct Benchmark {
   Result (*run)(const Options&);
 };
 
-constexpr std::array<Benchmark, 21> kBenchmarks = {{
+constexpr std::array<Benchmark, 22> kBenchmarks = {{
     {"pushpull", "gradients to the server and weights back, against a raw socket", pushpull},
     {"encryption", "gradients and weights with keys, against none", encryption},
     {"lenet5", "images a second of one worker, against the model alone", lenet5},
@@ -36,6 +36,7 @@ constexpr std::array<Benchmark, 21> kBenchmarks = {{
     {"journaled", "a job that keeps a journal, against one that keeps none", journaled},
     {"cuts", "steps of a journaled job with a cut at each, and without", cuts},
     {"restart", "a shard's snapshots written and read back, against keys with the kind first", restart},
+    {"copying", "a shard's part copied and read back with a key, against none", copying},
     {"stale", "a slow worker in each mode: time, loss and staleness", stale},
     {"pace", "items a second in async, against sync", pace},
     {"outbox", "queues of workers and lanes by their length, against a map", outbox},

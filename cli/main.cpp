@@ -142,8 +142,15 @@ void add_keys(CLI::App& command, std::string& keys) {
 }
 
 void define_keygen(CLI::App& app, ballast::KeygenOptions& options) {
-  auto* keygen = app.add_subcommand("keygen", "make the keys of a job's servers, workers and operators");
-  keygen->add_option("folder", options.folder, "where they lie; made if need be, for its owner alone")->required();
+  auto* keygen = app.add_subcommand("keygen", "make the keys of a job's servers, workers and operators, or of copies");
+  auto* folder = keygen->add_option("folder", options.folder, "where they lie; made if need be, for its owner alone");
+  auto* copies = keygen
+                     ->add_option("--copies", options.copies,
+                                  "make the file of the key by which copies are encrypted (durability.copy_key_file), "
+                                  "and nothing else")
+                     ->type_name("FILE");
+  keygen->add_flag("--next", options.next_copy_key, "of such a file that is there: put a new key before those in it")
+      ->needs(copies);
   auto* workers = keygen
                       ->add_option("--workers", options.workers,
                                    "a key of its own for each of so many workers (default: one for all)")
@@ -159,6 +166,14 @@ void define_keygen(CLI::App& app, ballast::KeygenOptions& options) {
   for (auto* option : {worker, command, next, forget}) {
     option->excludes(workers);
   }
+  for (auto* option : {folder, workers, worker, command, next, forget}) {
+    option->excludes(copies);
+  }
+  keygen->callback([folder, copies] {
+    if (folder->empty() && copies->empty()) {
+      throw CLI::RequiredError("a folder, or --copies with a file,");
+    }
+  });
   worker->excludes(command)->excludes(next)->excludes(forget);
   command->excludes(next)->excludes(forget);
   next->excludes(forget);
@@ -244,6 +259,14 @@ void define_restore(CLI::App& app, ballast::RestoreCommand& command) {
       ->add_option("--s3-credentials-file", command.s3_credentials_file,
                    "the keys of an s3:// place, as ~/.aws/credentials has them (default: in the environment)")
       ->check(CLI::ExistingFile);
+  auto* key = restore
+                  ->add_option("--copy-key-file", command.copy_key_file,
+                               "the keys of copies that are encrypted, as the job's durability.copy_key_file")
+                  ->check(CLI::ExistingFile);
+  restore
+      ->add_flag("--accept-plain", command.accept_plain,
+                 "with --copy-key-file: copies that are not encrypted as well, for a run that was not at first")
+      ->needs(key);
   restore->add_option("--s3-endpoint", command.s3_endpoint, "where an s3:// place is, e.g. https://s3.example.org");
 }
 

@@ -9,9 +9,18 @@
 
 #include "common/command/usage_error.h"
 #include "common/log/log.h"
+#include "common/net/callers.h"
+#include "common/net/clock.h"
 #include "common/net/frames.h"
 
 namespace ballast {
+
+// A request: version, id, domain, address, identity, mechanism and, of CURVE, the public key.
+struct ZapRequest {
+  std::string id;
+  std::string address;
+  std::string key;  // empty: there is none
+};
 
 namespace {
 
@@ -20,12 +29,8 @@ constexpr std::chrono::milliseconds kListGlance{250};
 constexpr std::size_t kPublicKeyBytes = 32;
 constexpr int kMostAtOnce = 256;  // then it looks at the file, and whether it is to end
 
-// A request: version, id, domain, address, identity, mechanism and, of CURVE, the public key.
-struct ZapRequest {
-  std::string id;
-  std::string address;
-  std::string key;  // empty: there is none
-};
+constexpr std::string_view kLetIn = "200";
+constexpr std::string_view kNotAllowed = "400";
 
 std::optional<ZapRequest> next_request(zmq::socket_t& socket) {
   std::vector<std::string> frames;
@@ -50,9 +55,10 @@ std::optional<ZapRequest> next_request(zmq::socket_t& socket) {
   return request;
 }
 
-void reply(zmq::socket_t& socket, const ZapRequest& request, bool is_let_in) {
+void reply(zmq::socket_t& socket, const ZapRequest& request, std::string_view status) {
+  const bool is_let_in = status == kLetIn;
   const std::array<std::string, 6> frames = {
-      "1.0", request.id, is_let_in ? "200" : "400", is_let_in ? "" : "not allowed", is_let_in ? request.key : "", ""};
+      "1.0", request.id, std::string(status), is_let_in ? "" : "not allowed", is_let_in ? request.key : "", ""};
   for (std::size_t i = 0; i < frames.size(); ++i) {
     zmq::message_t frame(frames[i].data(), frames[i].size());
     send_frame(socket, frame, i + 1 < frames.size());
@@ -98,14 +104,45 @@ void Authenticator::answer() {
     if (!request) {
       return;
     }
-    const auto known = allowed();
-    const bool is_let_in = known->contains(request->key);
-    if (!is_let_in) {
-      log_warn("a key that is not allowed ({}): {} from {}", path_.string(),
-               request->key.empty() ? "none at all" : request->key, request->address);
-    }
-    reply(requests_, *request, is_let_in);
+    reply(requests_, *request, verdict(*request));
   }
+}
+
+std::string_view Authenticator::verdict(const ZapRequest& request) {
+  const auto known = allowed();
+  const auto found = known->find(request.key);
+  if (found == known->end()) {
+    log_warn("a key that is not allowed ({}): {} from {}", path_.string(),
+             request.key.empty() ? "none at all" : request.key, request.address);
+    return kNotAllowed;
+  }
+  const std::scoped_lock lock(mutex_);
+  if (barred_.is_barred(request.key, monotonic_micros())) {
+    log_warn("a key that is refused for a while: {} from {}", found->second.name, request.address);
+    return kBarredStatus;
+  }
+  is_lost_ = is_lost_ || !count(let_in_, request.address, request.key);
+  return kLetIn;
+}
+
+std::optional<ConnectionCounts> Authenticator::let_in() const {
+  const std::scoped_lock lock(mutex_);
+  return is_lost_ ? std::nullopt : std::optional(let_in_);
+}
+
+std::string Authenticator::blame(const std::string& key) {
+  const std::scoped_lock lock(mutex_);
+  const auto found = allowed_->find(key);
+  if (found == allowed_->end()) {
+    return "a key that is no longer allowed";
+  }
+  const auto whose = "the key " + found->second.name + " alone";
+  if (found->second.role == KeyRole::shard) {
+    return whose + ", and it is the servers'";
+  }
+  const auto span = barred_.blame(key, monotonic_micros());
+  return whose + (span == 0 ? ": if that happens again soon, it is refused for a while"
+                            : ": it is refused for " + std::to_string(span / 1'000'000) + " s");
 }
 
 void Authenticator::look() {

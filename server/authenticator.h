@@ -6,14 +6,21 @@
 #include <filesystem>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <thread>
 #include <zmq.hpp>
 
 #include "common/files/file_change.h"
 #include "common/keys/key_file.h"
+#include "common/net/intake.h"
 #include "common/net/wakeup.h"
+#include "server/barred_keys.h"
 
 namespace ballast {
+
+struct ZapRequest;
 
 // Answers every handshake of one context on a thread of its own, by a file of allowed keys that is read anew within a
 // second of its change; if it cannot be read any more, what it said last holds, and that is logged. A message of a
@@ -32,9 +39,16 @@ class Authenticator {
   // Counts the changes of that; cheap.
   [[nodiscard]] std::uint64_t edition() const { return edition_.load(std::memory_order_acquire); }
 
+  // Connections that were ever let in; nothing: they were too many to be counted.
+  [[nodiscard]] std::optional<ConnectionCounts> let_in() const;
+  // With the key messages came that do not end. From the second time on it is refused for a while; those connections
+  // are to be cut by whoever blames it. Never a server's: without it there is no job. For a log: what follows.
+  std::string blame(const std::string& key);
+
  private:
   void work();
   void answer();
+  std::string_view verdict(const ZapRequest& request);
   void look();
 
   const std::filesystem::path path_;
@@ -42,6 +56,9 @@ class Authenticator {
   mutable std::mutex mutex_;
   std::shared_ptr<const AllowedKeys> allowed_;
   std::atomic<std::uint64_t> edition_ = 0;
+  ConnectionCounts let_in_;
+  bool is_lost_ = false;  // not all that were let in could be counted
+  BarredKeys barred_;
   zmq::socket_t requests_;
   Wakeup ending_;
   std::atomic<bool> is_ending_ = false;

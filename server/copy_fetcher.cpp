@@ -42,14 +42,23 @@ std::uint64_t place_number(const DurabilitySpec& durability) {
   return first_digits(durability.copy_to + "\n" + durability.s3_endpoint);
 }
 
+CopyTarget copy_target(const DurabilitySpec& durability, bool has_to_be_there) {
+  return {.place = durability.copy_to,
+          .s3_endpoint = durability.s3_endpoint,
+          .has_to_be_there = has_to_be_there,
+          .s3_credentials_file = durability.s3_credentials_file,
+          .s3_encryption = durability.s3_encryption,
+          .s3_kms_key_id = durability.s3_kms_key_id,
+          .copy_key_file = durability.copy_key_file};
+}
+
 CopyFetcher::CopyFetcher(const Job& job, std::uint32_t shard, ShardStore& store, DiskRoom& room)
     : durability_(job.spec.durability),
       own_{*value_or_throw(store.identity()), named_run(job.spec),
            Placement(job.arena, job.spec.cluster.shards, job.spec.cluster.lanes).of_model(shard).size()},
       store_(store),
       room_(room),
-      place_(value_or_throw(
-          open_copy_place({durability_.copy_to, durability_.s3_endpoint, false, durability_.s3_credentials_file}))) {}
+      place_(value_or_throw(open_copy_place(copy_target(durability_, false)))) {}
 
 void CopyFetcher::close() {
   {

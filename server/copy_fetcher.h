@@ -26,6 +26,9 @@ RunId named_run(const JobSpec& spec);
 // What tells the job's place of copies from another in the ledger; never 0.
 std::uint64_t place_number(const DurabilitySpec& durability);
 
+// The job's place of copies, as its servers open it.
+CopyTarget copy_target(const DurabilitySpec& durability, bool has_to_be_there);
+
 // Looks for the run's copies again and again, and gets the shard's part of a snapshot that the database lacks.
 // What the place does not answer is asked again and again. Thread-safe. The destructor ends its thread.
 class CopyFetcher {

@@ -37,7 +37,8 @@ LaneLoop::LaneLoop(zmq::context_t& context, const ServerKeys& keys, const Job& j
                    const Addresses& addresses, ShardServices services, Metrics* metrics, SocketKeeping keeping)
     : shard_trouble_(services.trouble),
       left_(services.left),
-      workers_(context, job.spec.cluster.socket_buffer_bytes, addresses.bind, addresses.advertised_host, keys),
+      workers_(context, job.spec.cluster.socket_buffer_bytes, addresses.bind, addresses.advertised_host, keys,
+               keeping.intake(keys)),
       lead_(context, config.id, config.incarnation, addresses.lead, watches_lead(config.id), job.yaml, keys.own()),
       lane_(with_address(config, workers_.address())),
       weights_(job, ids_of(config)),
@@ -133,8 +134,9 @@ void LaneLoop::look_at_memory(Micros now) {
   if (!keeping_.memory) {
     return;
   }
-  const auto waiting = now - workers_.read_up_at() < kKeepsUp ? 0 : lane_.sessions() * credit_bytes_;
-  keeping_.memory->tell(weights_.bytes() + payloads_.bytes() + workers_.unsent_bytes(), waiting);
+  const auto waiting = now - workers_.read_up_at() < kKeepsUp ? 0 : credit_bytes_;  // of a session
+  keeping_.memory->tell(weights_.bytes() + payloads_.bytes() + workers_.unsent_bytes(), lane_.sessions() * waiting,
+                        waiting);
   if (keeping_.memory->takes_order()) {
     log_warn("cuts all who are connected to it: {}", workers_.renew());
     keeping_.guard(workers_.gate());

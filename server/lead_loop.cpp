@@ -24,7 +24,8 @@ constexpr int kUnread = 64;
 LeadLoop::LeadLoop(zmq::context_t& context, const ServerKeys& keys, LeadConfig config, const std::string& bind_address,
                    const std::string& advertised_host, ShardStore& store, DiskRoom& room, Metrics* metrics,
                    SocketKeeping keeping)
-    : router_(context, {.unsent = kUnsent, .unread = kUnread}, bind_address, keys.secret_key()),
+    : router_(context, {.unsent = kUnsent, .unread = kUnread, .intake = keeping.intake(keys)}, bind_address,
+              keys.secret_key()),
       address_here_(reached_from_here(router_->endpoint())),
       address_(advertised_address(router_->endpoint(), advertised_host)),
       ledger_(store, room, config.memory.ledger.timeline),
@@ -66,11 +67,12 @@ Poll LeadLoop::watched() {
 // they have to say.
 void LeadLoop::look_at_memory(Micros now) {
   constexpr Micros kKeepsUp = 1'000'000;
-  constexpr std::uint64_t kMayWait = std::uint64_t{kMaxSessions} << 20U;
+  constexpr std::uint64_t kMayWait = 1U << 20U;  // of a session
   if (!keeping_.memory) {
     return;
   }
-  keeping_.memory->tell(unsent_.bytes(), now - read_up_at_ < kKeepsUp ? 0 : kMayWait);
+  const auto waiting = now - read_up_at_ < kKeepsUp ? 0 : kMayWait;
+  keeping_.memory->tell(unsent_.bytes(), kMaxSessions * waiting, waiting);
   if (keeping_.memory->takes_order()) {
     log_warn("cuts all who are connected to it: {}", router_.renew());
     keeping_.guard(router_->gate());

@@ -8,6 +8,8 @@
 
 #include "common/log/log.h"
 #include "common/net/clock.h"
+#include "server/authenticator.h"
+#include "server/unended_messages.h"
 
 namespace ballast {
 namespace {
@@ -51,7 +53,8 @@ std::shared_ptr<LoopMemory> MemoryWatch::open() {
   return loops_.emplace_back(std::make_shared<LoopMemory>());
 }
 
-void MemoryWatch::begin() {
+void MemoryWatch::begin(Authenticator* keys) {
+  keys_ = keys;
   thread_ = std::jthread([this](const std::stop_token& stop) { work(stop); });
 }
 
@@ -76,10 +79,9 @@ void MemoryWatch::look() {
   const auto verdict = account_.look(allocated, accounted, monotonic_micros());
   if (verdict == MemoryAccount::Verdict::beyond) {
     log_warn(
-        "{} MiB are allocated, {} more than this server's own {}: somebody sends what never ends. All who are "
-        "connected "
-        "are cut, and come again",
-        allocated >> 20U, account_.excess() >> 20U, (allocated - account_.excess()) >> 20U);
+        "{} MiB are allocated, {} more than this server's own {}: somebody sends what never ends{}. All who are "
+        "connected are cut, and come again",
+        allocated >> 20U, account_.excess() >> 20U, (allocated - account_.excess()) >> 20U, blamed());
     for (const auto& loop : loops_) {
       loop->ordered_ = true;
     }
@@ -87,6 +89,32 @@ void MemoryWatch::look() {
     log_warn("{} MiB are allocated, and are not the connections': they are taken for this server's own",
              allocated >> 20U);
   }
+}
+
+// Before the sockets are made anew: then nobody can tell any more. Of a loop that does not keep up whole messages wait
+// as well.
+std::string MemoryWatch::blamed() {
+  const auto let_in = keys_ == nullptr ? std::nullopt : keys_->let_in();
+  if (!let_in) {
+    return {};
+  }
+  std::vector<Intake::Rest> rests;
+  ConnectionCounts heard;
+  for (const auto& loop : loops_) {
+    const auto counts = loop->intake_->heard();
+    if (!counts) {
+      return {};
+    }
+    for (const auto& [place, count] : *counts) {
+      heard[place] += count;
+    }
+    for (auto& rest : loop->intake_->rests()) {
+      rest.bytes -= std::min<std::uint64_t>(rest.bytes, loop->waiting_of_one_);
+      rests.push_back(std::move(rest));
+    }
+  }
+  const auto key = sole_sender(rests, *let_in, heard);
+  return key ? ", with " + keys_->blame(*key) : std::string();
 }
 
 }  // namespace ballast

@@ -24,7 +24,7 @@ class ServerKeys {
 
   // For who connects to another server; null: none.
   [[nodiscard]] ClientKeys* own() const { return own_.get(); }
-  [[nodiscard]] const Authenticator* authenticator() const { return authenticator_.get(); }
+  [[nodiscard]] Authenticator* authenticator() const { return authenticator_.get(); }
   // For a socket that others connect to; empty: none.
   [[nodiscard]] const std::string& secret_key() const { return secret_key_; }
 

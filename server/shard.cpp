@@ -298,8 +298,7 @@ void Shard::make_copier() {
   if (durability.copy_to.empty()) {
     return;
   }
-  auto target = value_or_throw(open_copy_place(
-      {durability.copy_to, durability.s3_endpoint, !durability.run.empty(), durability.s3_credentials_file}));
+  auto target = value_or_throw(open_copy_place(copy_target(durability, !durability.run.empty())));
   const Placement placement(job_.arena, job_.spec.cluster.shards, job_.spec.cluster.lanes);
   const CopierSettings settings{durability.keep, placement.of_model(options_.shard).size()};
   copier_ = std::make_unique<SnapshotCopier>(*store_, std::move(target), settings, CopySeries(metrics_.get()));
@@ -487,7 +486,7 @@ std::string Shard::run() {
   for (auto& lane : lanes_) {
     threads.push_back(start(*lane));
   }
-  memory_.begin();
+  memory_.begin(keys_.authenticator());
   threads.clear();
   if (departure() == Departure::none) {
     clean_copies();

@@ -23,9 +23,10 @@ std::string named(const std::string& routing_id) {
 
 WorkerConnections::WorkerConnections(zmq::context_t& context, std::uint64_t buffer_bytes,
                                      const std::string& bind_address, const std::string& advertised_host,
-                                     const ServerKeys& keys)
-    : router_(context, {.buffer_bytes = static_cast<int>(buffer_bytes), .frame_bytes = kFrameBytes}, bind_address,
-              keys.secret_key()),
+                                     const ServerKeys& keys, std::shared_ptr<Intake> intake)
+    : router_(context,
+              {.buffer_bytes = static_cast<int>(buffer_bytes), .frame_bytes = kFrameBytes, .intake = std::move(intake)},
+              bind_address, keys.secret_key()),
       address_(advertised_address(router_->endpoint(), advertised_host)),
       peers_(keys.authenticator()) {}
 

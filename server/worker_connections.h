@@ -34,7 +34,8 @@ class WorkerConnections {
 
   // Binds at once. `buffer_bytes`: as SocketOptions has them.
   WorkerConnections(zmq::context_t& context, std::uint64_t buffer_bytes, const std::string& bind_address,
-                    const std::string& advertised_host, const ServerKeys& keys);
+                    const std::string& advertised_host, const ServerKeys& keys,
+                    std::shared_ptr<Intake> intake = nullptr);
 
   // Where others reach it.
   [[nodiscard]] const std::string& address() const { return address_; }

@@ -18,6 +18,7 @@
 #include "common/files/new_file.h"
 #include "common/keys/key_file.h"
 #include "common/text/shell_word.h"
+#include "storage/copies/copy_keys.h"
 
 namespace ballast {
 
@@ -98,10 +99,13 @@ void add_key(const fs::path& folder, KeyRole role, const std::string& name) {
               role == KeyRole::worker ? "worker" : "operator", (folder / kAllowedKeysFile).c_str());
 }
 
+// It may lie with the others.
+bool is_of_copies(const fs::path& path) { return parse_copy_keys(read_key_file(path), path.string()).ok(); }
+
 // Each file of keys in the folder, with other server keys.
 void change_servers(const fs::path& folder, const std::function<void(std::vector<std::string>&)>& change) {
   for (const auto& entry : fs::directory_iterator(folder)) {
-    if (entry.path().extension() != ".key") {
+    if (entry.path().extension() != ".key" || is_of_copies(entry.path())) {
       continue;
     }
     auto keys = load_own_keys(entry.path());
@@ -152,6 +156,35 @@ void forget_servers(const fs::path& folder) {
               own.c_str());
 }
 
+constexpr const char* kCopyKeysRemark =
+    "# Ballast: keys of copies of snapshots. SECRET: who has this file can read the copies; without it nobody can, so\n"
+    "# keep a second one of it elsewhere. The first key encrypts, all decrypt.\n";
+
+void make_copy_keys(const fs::path& path) {
+  if (fs::exists(path)) {
+    throw UsageError(path.string() + " exists: --next puts a new key before those in it");
+  }
+  const auto key = make_copy_key();
+  write_key_file(path, kCopyKeysRemark + format_copy_key(key));
+  std::printf(
+      "key %s: name %s in durability.copy_key_file, and give it to each server. Without it nobody can restore the "
+      "copies: keep a second one where the copies are not.\n",
+      key.id.c_str(), path.c_str());
+}
+
+// The keys that were there go on to decrypt.
+void put_next_copy_key(const fs::path& path) {
+  auto text = read_key_file(path);
+  const auto old = value_or_throw(parse_copy_keys(text, path.string()));
+  const auto key = make_copy_key();
+  const auto remark = text.starts_with(kCopyKeysRemark) ? std::string(kCopyKeysRemark) : std::string();
+  write_key_file(path, remark + format_copy_key(key) + text.substr(remark.size()));
+  std::printf(
+      "key %s now encrypts. Copy %s to each server, which reads it anew, and to where its second one is. The key %s is "
+      "needed as long as there are copies of it.\n",
+      key.id.c_str(), path.c_str(), old.front().id.c_str());
+}
+
 void make_keys_folder(const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder.has_parent_path() ? folder.parent_path() : fs::path("."), error);
@@ -183,6 +216,10 @@ void make_keys(const fs::path& folder, std::uint32_t workers) {
 }
 
 int keygen(const KeygenOptions& options) {
+  if (!options.copies.empty()) {
+    options.next_copy_key ? put_next_copy_key(options.copies) : make_copy_keys(options.copies);
+    return 0;
+  }
   const fs::path folder(options.folder);
   if (!options.worker.empty()) {
     add_key(folder, KeyRole::worker, options.worker);

@@ -1,4 +1,4 @@
-// `ballast keygen`: the keys of a job's servers, workers and operators.
+// `ballast keygen`: the keys of a job's servers, workers and operators, and those of copies of snapshots.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +14,8 @@ struct KeygenOptions {
   std::string command;          // the same for an operator
   bool next_server = false;     // make another key for the servers, which all are to know before it is used
   bool forget_servers = false;  // all are to know only the key that the servers have now
+  std::string copies;           // instead of all that: the file of the keys of copies
+  bool next_copy_key = false;   // it is there, and is to have another first key
 };
 
 // Makes server.key, allowed.keys, operator.key and worker.key (or worker-1.key and so on) in a folder that only its

@@ -71,8 +71,11 @@ StoreResult<Found> read_back(const std::vector<fs::path>& databases, const Snaps
 }  // namespace
 
 int restore_run(const RestoreCommand& command) {
-  const auto place =
-      value_or_throw(open_copy_place({command.copies, command.s3_endpoint, false, command.s3_credentials_file}));
+  const auto place = value_or_throw(open_copy_place({.place = command.copies,
+                                                     .s3_endpoint = command.s3_endpoint,
+                                                     .s3_credentials_file = command.s3_credentials_file,
+                                                     .copy_key_file = command.copy_key_file,
+                                                     .accept_plain = command.accept_plain}));
   if (command.list) {
     list_sets(*place);
     return 0;

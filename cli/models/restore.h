@@ -12,6 +12,8 @@ struct RestoreCommand {
   std::string copies;               // a folder, or s3://BUCKET/PREFIX
   std::string s3_endpoint;          // of an s3:// place; empty: Amazon's
   std::string s3_credentials_file;  // its keys; empty: they are in the environment
+  std::string copy_key_file;        // the keys by which copies are encrypted; empty: they are not
+  bool accept_plain = false;        // copies that are not encrypted as well
   std::string run_dir;              // made; holds no run yet
   std::optional<Step> step;
   std::string run;    // as list shows it; empty: the only one

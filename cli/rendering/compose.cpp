@@ -66,6 +66,11 @@ std::string job_mounted() { return "./job.yaml:" + std::string(kJobFolder) + "/j
 
 std::string keys_mounted(const std::string& volume) { return volume + ":" + kKeysFolder + ":ro"; }
 
+// The folder, not the file: a file that is replaced would stay the old one.
+std::string copy_key_mounted(const RenderedJob& rendered) {
+  return rendered.options.copy_key + ":" + kCopyKeyFolder + ":ro";
+}
+
 Json after_keys() { return {{"keys", {{"condition", "service_completed_successfully"}}}}; }
 
 Json shard_service_of_compose(const RenderedJob& rendered, std::uint32_t shard) {
@@ -82,6 +87,9 @@ Json shard_service_of_compose(const RenderedJob& rendered, std::uint32_t shard) 
   }
   if (rendered.copies_to_bucket()) {
     server["environment"] = Json(kBucketKeys);  // of the shell's
+  }
+  if (rendered.encrypts_copies()) {
+    server["volumes"].push_back(copy_key_mounted(rendered));
   }
   if (!rendered.options.initial.empty()) {
     server["volumes"].push_back(rendered.options.initial + ":" + kInitialFolder + ":ro");
@@ -135,6 +143,9 @@ Json operator_service(const RenderedJob& rendered) {
   }
   if (rendered.copies_to_folder()) {
     service["volumes"].push_back(rendered.options.copies + ":" + rendered.job.spec.durability.copy_to);
+  }
+  if (rendered.encrypts_copies()) {
+    service["volumes"].push_back(copy_key_mounted(rendered));
   }
   return service;
 }

@@ -6,6 +6,7 @@
 #include "cli/rendering/pods.h"
 #include "cli/rendering/policies.h"
 #include "common/keys/key_file.h"
+#include "common/text/shell_word.h"
 
 namespace ballast {
 
@@ -119,11 +120,17 @@ std::vector<Json> kubernetes_objects(const RenderedJob& rendered) {
 
 std::vector<std::string> secrets_to_make(const RenderedJob& rendered) {
   const auto file = [](const char* name) { return std::string(" --from-file=keys/") + name; };
-  return {
+  std::vector<std::string> lines = {
       "ballast keygen keys",
       "kubectl create secret generic " + rendered.server_secret() + file(kServerKeyFile) + file(kAllowedKeysFile),
       "kubectl create secret generic " + rendered.worker_secret() + file(kWorkerKeyFile),
   };
+  if (rendered.encrypts_copies()) {
+    const auto name = shell_word(rendered.copy_key_name());
+    lines.push_back("ballast keygen --copies " + name);
+    lines.push_back("kubectl create secret generic " + rendered.options.copy_key + " --from-file=" + name);
+  }
+  return lines;
 }
 
 Json weights_job(const RenderedJob& rendered) {

@@ -92,6 +92,9 @@ Json server_container(const RenderedJob& rendered, std::uint32_t shard) {
   if (rendered.copies_to_folder()) {
     container["volumeMounts"].push_back(mount_of("copies", rendered.job.spec.durability.copy_to, false));
   }
+  if (rendered.encrypts_copies()) {
+    container["volumeMounts"].push_back(mount_of("copy-key", kCopyKeyFolder, true));
+  }
   if (!rendered.options.initial.empty()) {
     container["volumeMounts"].push_back(mount_of("initial", kInitialFolder, true));
   }
@@ -181,6 +184,9 @@ Json server_template(const RenderedJob& rendered, std::uint32_t shard) {
                                  volume_of_claim("database", shard_object_name(rendered.name, shard), false)});
   if (rendered.copies_to_folder()) {
     spec["volumes"].push_back(volume_of_claim("copies", rendered.options.copies, false));
+  }
+  if (rendered.encrypts_copies()) {
+    spec["volumes"].push_back(volume_of_secret("copy-key", rendered.options.copy_key, {rendered.copy_key_name()}));
   }
   if (!rendered.options.initial.empty()) {
     spec["volumes"].push_back(volume_of_claim("initial", rendered.options.initial, true));

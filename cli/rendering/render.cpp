@@ -58,7 +58,8 @@ void tell_unfit_names(const RenderedJob& rendered) {
 
 // For who reads the objects, and for who never sees them, as they go to kubectl at once.
 std::string comment_of_secrets(const RenderedJob& rendered) {
-  std::string text = "# Its pods wait for two Secrets, whose contents are not in here:\n";
+  std::string text = std::string("# Its pods wait for ") + (rendered.encrypts_copies() ? "three" : "two") +
+                     " Secrets, whose contents are not in here:\n";
   for (const auto& line : secrets_to_make(rendered)) {
     text += "#   " + line + "\n";
   }
@@ -71,6 +72,13 @@ void tell_of_secrets(const RenderedJob& rendered) {
                "(docs/kubernetes.md, \"Keys\")\n",
                rendered.server_secret().c_str(), kServerKeyFile, kAllowedKeysFile, rendered.worker_secret().c_str(),
                kWorkerKeyFile);
+  if (rendered.encrypts_copies()) {
+    std::fprintf(
+        stderr,
+        "ballast: its servers wait for the Secret %s (%s), of what `ballast keygen --copies` makes; who loses it "
+        "loses the copies (docs/copies.md)\n",
+        rendered.options.copy_key.c_str(), rendered.copy_key_name().c_str());
+  }
 }
 
 void check_keys_of_bucket(const RenderedJob& rendered) {
@@ -82,7 +90,7 @@ void check_keys_of_bucket(const RenderedJob& rendered) {
 
 // Compose takes a folder without a slash for the name of a volume, and others from where its file is.
 RenderOptions with_absolute_folders(RenderOptions options) {
-  for (auto* folder : {&options.data, &options.copies, &options.initial}) {
+  for (auto* folder : {&options.data, &options.copies, &options.initial, &options.copy_key}) {
     if (!folder->empty()) {
       *folder = fs::absolute(*folder).lexically_normal().string();
     }

@@ -13,7 +13,8 @@ namespace {
 
 constexpr std::uint32_t kMostGpus = 16;
 
-void define_common(CLI::App& command, RenderOptions& options, std::string& memory, const char* place) {
+void define_common(CLI::App& command, RenderOptions& options, std::string& memory, const char* place,
+                   const char* secret) {
   const std::string of(place);
   command.add_option("job", options.job, "the job file")->required();
   command.add_option("--set", options.overrides, "replace a value of the job file: KEY.PATH=VALUE, as often as wanted")
@@ -30,6 +31,8 @@ void define_common(CLI::App& command, RenderOptions& options, std::string& memor
       ->type_name("SIZE");
   command.add_option("--data", options.data, of + " of the data files, which workers read");
   command.add_option("--copies", options.copies, of + " that durability.copy_to means in the containers");
+  command.add_option("--copy-key", options.copy_key,
+                     std::string(secret) + " with the file of durability.copy_key_file");
   command.add_option("--initial", options.initial, of + " with the file of training.init_from");
 }
 
@@ -83,13 +86,13 @@ void RenderCommands::define(CLI::App& app) {
   auto* render = app.add_subcommand("render", "write a job as what starts it on Kubernetes or with docker compose");
   render->require_subcommand(1);
   auto* kubernetes = render->add_subcommand("kubernetes", "objects for kubectl apply");
-  define_common(*kubernetes, kubernetes_, worker_memory_, "claim");
+  define_common(*kubernetes, kubernetes_, worker_memory_, "claim", "the Secret");
   define_kubernetes(*kubernetes, kubernetes_);
   kubernetes->add_option("--peers", peers_, "how pods find each other: names (DNS, default) or variables")
       ->check(CLI::IsMember({"names", "variables"}));
   kubernetes->add_option("--format", format_, "yaml (default) or json")->check(CLI::IsMember({"yaml", "json"}));
   auto* compose = render->add_subcommand("compose", "a folder for docker compose");
-  define_common(*compose, compose_, worker_memory_, "folder of this machine");
+  define_common(*compose, compose_, worker_memory_, "folder of this machine", "folder of this machine");
   compose->add_option("-o,--output", compose_.output, "the folder: compose.yaml and job.yaml")
       ->required()
       ->type_name("FOLDER");

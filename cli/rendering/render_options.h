@@ -26,7 +26,10 @@ struct RenderOptions {
   std::string data;     // of jobs that read files. Kubernetes: a claim. Compose: a folder of the host
   std::string copies;   // if durability.copy_to is a folder. Kubernetes: a claim. Compose: a folder of the host
   std::string initial;  // of jobs with training.init_from. Kubernetes: a claim. Compose: a folder of the host
-  std::string output;   // Kubernetes: a file, empty: standard output. Compose: a folder
+  // Of jobs with durability.copy_key_file, whose name it has there. Kubernetes: a Secret. Compose: a folder of the
+  // host.
+  std::string copy_key;
+  std::string output;               // Kubernetes: a file, empty: standard output. Compose: a folder
   std::string server_cpu = "500m";  // requests, as Kubernetes writes them
   std::string worker_cpu = "1";
 

@@ -31,18 +31,24 @@ void check_places(const JobSpec& spec, const RenderOptions& options) {
                 "copies go to a folder, " + copy_to, "--copies");
   require_place(!spec.training.init_from.empty(), options.initial, "training.init_from",
                 "the weights begin as in a file, " + spec.training.init_from, "--initial");
+  require_place(!spec.durability.copy_key_file.empty(), options.copy_key, "durability.copy_key_file",
+                "copies are encrypted by the key in a file, " + spec.durability.copy_key_file, "--copy-key");
   if (!options.s3_secret.empty() && !is_bucket(copy_to)) {
     throw UsageError("--s3-secret has no use: durability.copy_to of the job is no s3://BUCKET/PREFIX");
   }
 }
 
-// The file's folder is another one in a container.
+// The files' folders are others in a container.
 RenderOptions with_container_paths(const RenderOptions& options, const JobSpec& spec) {
   auto changed = options;
-  if (!spec.training.init_from.empty()) {
-    const auto file = std::filesystem::path(spec.training.init_from).filename().string();
-    changed.overrides.push_back("training.init_from=" + portable_text(std::string(kInitialFolder) + "/" + file));
-  }
+  const auto move = [&changed](const char* key, const std::string& path, const std::string& folder) {
+    if (!path.empty()) {
+      const auto file = std::filesystem::path(path).filename().string();
+      changed.overrides.push_back(std::string(key) + "=" + portable_text(folder + "/" + file));
+    }
+  };
+  move("training.init_from", spec.training.init_from, kInitialFolder);
+  move("durability.copy_key_file", spec.durability.copy_key_file, kCopyKeyFolder);
   return changed;
 }
 
@@ -50,6 +56,10 @@ RenderOptions with_container_paths(const RenderOptions& options, const JobSpec& 
 
 std::string RenderedJob::image(const std::string& program) const {
   return options.registry + "/" + program + ":" + options.tag;
+}
+
+std::string RenderedJob::copy_key_name() const {
+  return std::filesystem::path(job.spec.durability.copy_key_file).filename().string();
 }
 
 std::string RenderedJob::server_secret() const {

@@ -17,6 +17,7 @@ inline constexpr auto* kJobFolder = "/etc/ballast";
 inline constexpr auto* kServerFolder = "/var/lib/ballast";
 inline constexpr auto* kDataFolder = "/data";
 inline constexpr auto* kInitialFolder = "/initial";
+inline constexpr auto* kCopyKeyFolder = "/copy-key";
 inline constexpr auto* kKeysFolder = "/keys";  // each has the keys of its role, and no others
 inline constexpr auto* kWorkerKeyFile = "worker.key";
 // What servers know a bucket's keys by.
@@ -41,7 +42,7 @@ inline constexpr std::uint32_t kProbeTimeout = 15;
 inline bool is_bucket(const std::string& place) { return place.starts_with("s3://"); }
 
 struct RenderedJob {
-  Job job;  // training.init_from is where a container finds it
+  Job job;  // training.init_from and durability.copy_key_file are where a container finds them
   RenderOptions options;
   std::string name;  // base of the objects' names
   ProcessSizes sizes;
@@ -51,6 +52,9 @@ struct RenderedJob {
   [[nodiscard]] std::uint32_t lanes() const { return job.spec.cluster.lanes; }
   [[nodiscard]] bool has_data() const { return !options.data.empty(); }
   [[nodiscard]] bool copies_to_folder() const { return !options.copies.empty(); }
+  [[nodiscard]] bool encrypts_copies() const { return !options.copy_key.empty(); }
+  // In kCopyKeyFolder.
+  [[nodiscard]] std::string copy_key_name() const;
   [[nodiscard]] bool copies_to_bucket() const { return is_bucket(job.spec.durability.copy_to); }
   // REGISTRY/PROGRAM:TAG
   [[nodiscard]] std::string image(const std::string& program) const;

@@ -71,9 +71,11 @@ std::string way_without_ledger(const RunFolder& folder, const Job& job) {
   }
   const auto endpoint =
       durability.s3_endpoint.empty() ? std::string() : " --s3-endpoint " + shell_word(durability.s3_endpoint);
-  const auto keys = durability.s3_credentials_file.empty()
-                        ? std::string()
-                        : " --s3-credentials-file " + shell_word(durability.s3_credentials_file);
+  const auto file = [](const char* option, const std::string& path) {
+    return path.empty() ? std::string() : std::string(" ") + option + " " + shell_word(path);
+  };
+  const auto keys =
+      file("--s3-credentials-file", durability.s3_credentials_file) + file("--copy-key-file", durability.copy_key_file);
   return "put it back, or build all databases anew from copies: `ballast restore " + shell_word(durability.copy_to) +
          endpoint + keys + " --run-dir NEW`";
 }

@@ -130,6 +130,7 @@ JobSpec with_absolute_places(JobSpec spec) {
   settle(spec.data.path);
   settle(spec.durability.copy_to);
   settle(spec.durability.s3_credentials_file);
+  settle(spec.durability.copy_key_file);
   return spec;
 }
 

@@ -20,7 +20,8 @@ enum class StoreCode : std::uint8_t {
   no_space,       // the disk is full, or the quota used up: the same may work once there is room
   no_descriptor,  // the process or the system has no file descriptor left: the same may work once one is free
   busy,           // what must be closed first is being read: the same may work once that is done
-  io,             // the disk or the operating system refused for another reason
+  no_key,  // encrypted by a key that is not at hand, or not encrypted where a key is: another key, or none, reads it
+  io,      // the disk or the operating system refused for another reason
 };
 
 // Of a system call that failed with this errno.

@@ -537,16 +537,20 @@ class JobChecks {
     if (durability.mode == "final" || !readable({"durability.mode", "durability.copy_to", "durability.s3_endpoint"})) {
       return;
     }
-    if (!durability.run.empty() && durability.copy_to.empty() && readable({"durability.run"})) {
-      mistakes_.add(place_of({"durability.run", "durability.copy_to"}), "durability.run",
-                    "means nothing without copies; set durability.copy_to, or remove it");
-    }
+    const auto refuse_without = [this](bool is_given, const std::string& path, const std::string& text) {
+      if (is_given && readable({path})) {
+        mistakes_.add(place_of({path, "durability.copy_to"}), path, text);
+      }
+    };
+    const std::string no_copies = "means nothing without copies; set durability.copy_to, or remove it";
+    const std::string no_bucket =
+        "means nothing without a copy to s3://BUCKET/PREFIX; set durability.copy_to, or remove it";
+    const bool has_none = durability.copy_to.empty();
     const bool to_s3 = durability.copy_to.starts_with("s3://");
-    if (!to_s3 && !durability.s3_credentials_file.empty() && readable({"durability.s3_credentials_file"})) {
-      mistakes_.add(place_of({"durability.s3_credentials_file", "durability.copy_to"}),
-                    "durability.s3_credentials_file",
-                    "means nothing without a copy to s3://BUCKET/PREFIX; set durability.copy_to, or remove it");
-    }
+    refuse_without(has_none && !durability.run.empty(), "durability.run", no_copies);
+    refuse_without(has_none && !durability.copy_key_file.empty(), "durability.copy_key_file", no_copies);
+    refuse_without(!to_s3 && !durability.s3_credentials_file.empty(), "durability.s3_credentials_file", no_bucket);
+    refuse_without(!to_s3 && durability.s3_encryption != "none", "durability.s3_encryption", no_bucket);
     if (to_s3 && durability.s3_endpoint.empty()) {
       refuse("durability.copy_to", shown(durability.copy_to) +
                                        " needs to know where the storage is; set durability.s3_endpoint, e.g. "

@@ -179,6 +179,13 @@ std::vector<Key> durability_keys(DurabilitySpec& durability) {
        .rule = TextRule::copy_target,
        .only_with = snapshot,
        .default_note = "no copies"},
+      {.path = "durability.copy_key_file",
+       .target = &durability.copy_key_file,
+       .description = "File on each server with the key by which copies are encrypted before they leave it (`ballast "
+                      "keygen --copies FILE`); read anew when it changes. Without the key nobody can restore them",
+       .only_with = snapshot,
+       .is_new = true,
+       .default_note = "they are not encrypted"},
       {.path = "durability.copy_patience",
        .target = &durability.copy_patience,
        .description = "How long all shards may take to copy a snapshot; then a newer one is copied in its place, and "
@@ -209,6 +216,20 @@ std::vector<Key> durability_keys(DurabilitySpec& durability) {
        .description = "Address of the S3-compatible storage of an `s3://` copy",
        .rule = TextRule::http_url,
        .only_with = snapshot},
+      {.path = "durability.s3_encryption",
+       .target = &durability.s3_encryption,
+       .description =
+           "What the storage of an `s3://` copy is told to encrypt objects by, with keys of its own: `AES256`, "
+           "or `aws:kms`, its key management. `none`: it is told nothing, and does what its bucket says",
+       .choices = {"none", "AES256", "aws:kms"},
+       .only_with = snapshot,
+       .is_new = true},
+      {.path = "durability.s3_kms_key_id",
+       .target = &durability.s3_kms_key_id,
+       .description = "Name of the key of the storage's key management",
+       .only_with = {"durability.s3_encryption", {"aws:kms"}},
+       .is_new = true,
+       .default_note = "the storage's own"},
   };
 }
 

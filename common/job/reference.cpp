@@ -232,8 +232,9 @@ std::string configuration_reference() {
 - `training.staleness.bound` is given with `ssp`, `training.local.steps` with `local`.
 - `training.local.partition: by_class` needs data with labels.
 - `durability.mode: journal` is for `async` and `ssp`.
-- `durability.copy_to: s3://...` and `durability.s3_endpoint` are given together; `durability.run` is given with
-  `durability.copy_to`, `durability.s3_credentials_file` with `s3://...`.
+- `durability.copy_to: s3://...` and `durability.s3_endpoint` are given together; `durability.run` and
+  `durability.copy_key_file` are given with `durability.copy_to`, `durability.s3_credentials_file` and
+  `durability.s3_encryption` with `s3://...`.
 - `cluster.start_workers` is at most `cluster.workers`.
 - A model has at most 274877906944 floats (1 TiB), and 8589934592 (32 GiB) for each lane of all shards.
 

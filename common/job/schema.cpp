@@ -151,8 +151,10 @@ const OnlyWith* unmet_condition(const Schema& schema, const Key& key) {
   if (const auto* outer = unmet_condition(schema, decides)) {
     return outer;
   }
-  const bool met =
-      std::find(condition.values.begin(), condition.values.end(), value_text(decides)) != condition.values.end();
+  // A word that YAML wants in quotes is meant without them.
+  const auto* const* text = std::get_if<std::string*>(&decides.target);
+  const auto value = text == nullptr ? value_text(decides) : **text;
+  const bool met = std::find(condition.values.begin(), condition.values.end(), value) != condition.values.end();
   return met ? nullptr : &condition;
 }
 

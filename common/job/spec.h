@@ -350,6 +350,9 @@ struct DurabilitySpec {
   std::string run;                     // of copies; a shard that loses its disk gets its part from them; empty: neither
   std::string s3_endpoint;             // where an s3:// copy goes, e.g. https://s3.example.org
   std::string s3_credentials_file;     // on each server; empty: its keys are in the environment
+  std::string s3_encryption = "none";  // none | AES256 | aws:kms: what the storage is asked to encrypt objects by
+  std::string s3_kms_key_id;           // aws:kms; empty: the storage's own
+  std::string copy_key_file;           // on each server: by whose first key copies are encrypted; empty: they are not
 };
 
 struct JobSpec {

@@ -66,6 +66,8 @@ void each_key_line(std::string_view text, const std::string& path,
   throw UsageError(path.string() + ": " + why + "; " + kMakeThem);
 }
 
+}  // namespace
+
 // A pipe or device might never end.
 std::string read_key_file(const std::filesystem::path& path) {
   struct stat found {};
@@ -82,8 +84,6 @@ std::string read_key_file(const std::filesystem::path& path) {
   }
   return text;
 }
-
-}  // namespace
 
 OwnKeys parse_own_keys(std::string_view text, const std::string& path) {
   OwnKeys keys;

@@ -48,6 +48,9 @@ AllowedKeys parse_allowed_keys(std::string_view text, const std::string& path);
 OwnKeys load_own_keys(const std::filesystem::path& path);
 AllowedKeys load_allowed_keys(const std::filesystem::path& path);
 
+// A file of keys as it is. Throws UsageError.
+std::string read_key_file(const std::filesystem::path& path);
+
 // What is wrong with who else may read a file of secrets, for a log; empty if nothing is.
 std::string why_not_private(const std::filesystem::path& path);
 

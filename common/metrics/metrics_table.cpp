@@ -31,7 +31,8 @@ const std::vector<MetricEntry>& table() {
        {"loop", "reason"},
        "Connections to a loop (lead, lane N) that were refused before they said anything, by reason: unknown_key, "
        "other_server (who connects expects another server's key), unencrypted (one end has keys and the other none), "
-       "malformed, broken_off (also a port scan, or a probe of the port)."},
+       "malformed, broken_off (also a port scan, or a probe of the port), barred_key (refused for a while: with "
+       "it messages came again and again that do not end)."},
       {"ballast_turn_longest_seconds", kGauge, "seconds", {"loop"}, "The longest turn of a loop since it began."},
 
       // ---- a shard, by lane

@@ -31,7 +31,7 @@ std::string caller_of(int descriptor) {
 
 RefusedHandshake reason_of(const SocketEvent& event) {
   if (event.number == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH) {
-    return RefusedHandshake::unknown_key;
+    return event.value == kBarredStatusNumber ? RefusedHandshake::barred_key : RefusedHandshake::unknown_key;
   }
   if (event.number == ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL) {
     return RefusedHandshake::broken_off;
@@ -65,6 +65,8 @@ std::string_view text_of(RefusedHandshake reason) {
       return "it is none of ZeroMQ's";
     case RefusedHandshake::broken_off:
       return "it was broken off, or took too long";
+    case RefusedHandshake::barred_key:
+      return "its key is refused for a while";
   }
   return {};
 }

@@ -21,9 +21,14 @@ enum class RefusedHandshake : std::uint8_t {
   unencrypted,   // one end has keys and the other has none
   malformed,     // what came is no handshake of ZeroMQ
   broken_off,    // the connection ended before its handshake did, or said nothing for too long
+  barred_key,    // the key is refused for a while, because of what came with it
 };
-inline constexpr std::array<std::string_view, 5> kRefusedHandshakeWords = {"unknown_key", "other_server", "unencrypted",
-                                                                           "malformed", "broken_off"};
+inline constexpr std::array<std::string_view, 6> kRefusedHandshakeWords = {"unknown_key", "other_server", "unencrypted",
+                                                                           "malformed",   "broken_off",   "barred_key"};
+// What an authenticator answers of a key that it refuses for a while (ZAP, RFC 27 of ZeroMQ), and who asks is told. Any
+// other key is refused by 400.
+inline constexpr std::string_view kBarredStatus = "500";
+inline constexpr std::uint32_t kBarredStatusNumber = 500;
 constexpr std::string_view word_of(RefusedHandshake reason) {
   return kRefusedHandshakeWords[static_cast<std::size_t>(reason)];
 }

@@ -13,6 +13,7 @@
 #include <optional>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 namespace ballast {
 namespace {
@@ -43,16 +44,22 @@ bool is_at(const Name& own, const std::string& endpoint) {
   return endpoint.starts_with("tcp://") && endpoint.ends_with(":" + std::to_string(port_of(own)));
 }
 
-ConnectedPeer of_tcp(int descriptor, const Name& peer) {
+std::string host_of(const Name& peer) {
   std::array<char, INET6_ADDRSTRLEN> host{};
   const void* address = peer.ss_family == AF_INET
                             ? static_cast<const void*>(&reinterpret_cast<const sockaddr_in&>(peer).sin_addr)
                             : &reinterpret_cast<const sockaddr_in6&>(peer).sin6_addr;
   ::inet_ntop(peer.ss_family, address, host.data(), host.size());
+  return host.data();
+}
+
+ConnectedPeer of_tcp(int descriptor, const Name& peer) {
   tcp_info info{};
   socklen_t size = sizeof(info);
   ::getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, &info, &size);
-  return {std::string(host.data()) + ":" + std::to_string(port_of(peer)), info.tcpi_bytes_received};
+  auto host = host_of(peer);
+  auto name = host + ":" + std::to_string(port_of(peer));
+  return {std::move(name), info.tcpi_bytes_received, std::move(host), descriptor, connection_cookie(descriptor)};
 }
 
 ConnectedPeer of_ipc(int descriptor) {
@@ -99,6 +106,17 @@ std::vector<ConnectedPeer> connected_peers(const std::string& endpoint) {
   }
   std::ranges::stable_sort(peers, std::ranges::greater{}, &ConnectedPeer::received);
   return peers;
+}
+
+std::uint64_t connection_cookie(int descriptor) {
+  std::uint64_t cookie = 0;
+  socklen_t size = sizeof(cookie);
+  return ::getsockopt(descriptor, SOL_SOCKET, SO_COOKIE, &cookie, &size) == 0 ? cookie : 0;
+}
+
+std::string connection_address(int descriptor) {
+  const auto peer = name_by(::getpeername, descriptor);
+  return peer && peer->ss_family != AF_UNIX ? host_of(*peer) : std::string();
 }
 
 std::string told(const std::vector<ConnectedPeer>& peers, std::size_t most) {

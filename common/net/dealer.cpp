@@ -7,6 +7,7 @@
 
 #include "common/net/address.h"
 #include "common/net/address_fault.h"
+#include "common/net/callers.h"
 #include "common/net/clock.h"
 #include "common/net/dial.h"
 #include "common/net/name_lookup.h"
@@ -166,6 +167,10 @@ void Dealer::ended(Micros now) {
 }
 
 std::string Dealer::text_of_refusal(const SocketEvent& event) const {
+  if (event.number == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH && event.value == kBarredStatusNumber) {
+    return "it refuses the key of this process for a while: with it somebody has sent it messages without end, again "
+           "and again (its log says more)";
+  }
   if (event.number == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH) {
     return "it does not allow the key of this process (" + (keys_ != nullptr ? keys_->path().string() : std::string()) +
            "): is the key's public half in the servers' allowed.keys?";

@@ -50,6 +50,9 @@ std::string Router::bind(const std::string& address) {
     gate_ = std::make_shared<Gate>(*descriptor);
   }
   endpoint_ = raw().get(zmq::sockopt::last_endpoint);
+  if (options().intake) {
+    options().intake->begin(endpoint_);
+  }
   return endpoint_;
 }
 

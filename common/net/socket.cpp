@@ -156,6 +156,7 @@ std::optional<Received> Socket::receive() {
   std::vector<zmq::message_t> frames(1);
   while (receive_frame(socket_, frames.back())) {
     if (!frames.back().more()) {
+      take_in(frames);
       return received(frames, is_router_);
     }
     if (frames.size() == most) {
@@ -163,6 +164,7 @@ std::optional<Received> Socket::receive() {
       Received malformed;
       malformed.malformed = true;
       malformed.peer = is_router_ ? frames.front().to_string() : std::string();
+      take_in(frames);
       skip();
       return malformed;
     }
@@ -171,11 +173,30 @@ std::optional<Received> Socket::receive() {
   return std::nullopt;
 }
 
+// The first frame is the peer's name, which did not come over the wire.
+void Socket::take_in(std::vector<zmq::message_t>& frames) const {
+  if (options_.intake && frames.size() > 1) {
+    std::uint64_t bytes = 0;
+    for (std::size_t i = 1; i < frames.size(); ++i) {
+      bytes += Intake::wire_bytes(frames[i].size());
+    }
+    options_.intake->add(frames.back(), bytes);
+  }
+}
+
 // Whether the message that is skipped has ended.
 bool Socket::skip() {
   zmq::message_t part;
+  zmq::message_t newest;
+  std::uint64_t bytes = 0;
   for (int i = 0; is_skipping_ && i < kPartsAtOnce && receive_frame(socket_, part); ++i) {
     is_skipping_ = part.more();
+    bytes += Intake::wire_bytes(part.size());
+    newest = std::move(part);
+    part.rebuild();
+  }
+  if (options_.intake && bytes > 0) {
+    options_.intake->add(newest, bytes);
   }
   return !is_skipping_;
 }

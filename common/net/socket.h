@@ -15,6 +15,7 @@
 #include <vector>
 #include <zmq.hpp>
 
+#include "common/net/intake.h"
 #include "common/net/mailbox.h"
 #include "protocol/ids.h"
 
@@ -91,7 +92,8 @@ struct SocketOptions {
   // peer itself keeps what it has to say. More than a worker's credit has in chunks of the largest size: it bounds
   // those who send small messages without end. Not for less: a connection whose messages nobody takes for 10 s is cut.
   int unread = 256;
-  std::int64_t frame_bytes = 0;  // of one frame at most; 0: the limit of the socket's kind, above
+  std::int64_t frame_bytes = 0;         // of one frame at most; 0: the limit of the socket's kind, above
+  std::shared_ptr<Intake> intake = {};  // of a Router: is told what comes by which connection; null: nobody is
 };
 
 class Socket {
@@ -122,6 +124,7 @@ class Socket {
   zmq::socket_t make();
   bool send_frames(std::string_view peer, zmq::message_t& header, zmq::message_t* payload);
   bool skip();
+  void take_in(std::vector<zmq::message_t>& frames) const;
 
   zmq::context_t& context_;
   zmq::socket_type type_;

@@ -8,8 +8,6 @@
 namespace ballast {
 namespace {
 
-constexpr std::string_view kContent = "see docs/durability.md, Copies\n";  // an object has some content
-
 constexpr std::string_view kClaims = "claims/";
 constexpr std::string_view kHolds = "holds/";
 constexpr std::string_view kMarks = "restored/";
@@ -27,7 +25,7 @@ StoreStatus put(CopyPlace& place, const std::string& name) {
   if (!writer.ok()) {
     return writer.status();
   }
-  const auto status = writer.value()->append(kContent);
+  const auto status = writer.value()->append(kMarkContent);
   return status.ok() ? writer.value()->finish() : status;
 }
 
@@ -101,7 +99,12 @@ StoreResult<Claimed> claim(CopyPlace& place, const std::string& run, const Claim
     const auto status = leave(place, run, claimant.life);
     return status.ok() ? StoreResult<Claimed>(Claimed::taken) : status;
   }
-  auto status = is_held ? StoreStatus{} : put(place, hold);
+  // The other shards read it by the keys of now, of which the one may have gone that it was written by.
+  const auto seen = is_held ? place.look(hold) : StoreStatus{};
+  if (seen.code() == StoreCode::io) {
+    return seen;
+  }
+  auto status = is_held && seen.ok() ? StoreStatus{} : put(place, hold);
   for (const auto life : claimant.before) {
     if (status.ok() && is_among(names, claim_name(run, life))) {
       status = leave(place, run, life);
@@ -140,7 +143,8 @@ StoreResult<TakenOver> take_over(CopyPlace& place, const std::string& run, std::
 }
 
 StoreResult<bool> is_held(CopyPlace& place, const std::string& run, LeadLife life) {
-  return place.has(hold_name(run, life));
+  const auto hold = place.look(hold_name(run, life));
+  return hold.ok() || hold.code() == StoreCode::missing ? StoreResult<bool>(hold.ok()) : hold;
 }
 
 }  // namespace ballast

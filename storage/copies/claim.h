@@ -55,6 +55,7 @@ struct TakenOver {
 // any number.
 StoreResult<TakenOver> take_over(CopyPlace& place, const std::string& run, std::uint64_t chance);
 
+// `no_key` where shard 0 encrypts by a key that is not at hand here, or one of both does not encrypt.
 StoreResult<bool> is_held(CopyPlace& place, const std::string& run, LeadLife life);
 
 }  // namespace ballast

@@ -203,6 +203,14 @@ std::map<std::string, std::vector<CopySet>> group_copies(const std::vector<std::
   return grouped;
 }
 
+bool may_be_plain(std::string_view bytes) {
+  const auto begins_as = [bytes](std::string_view whole) {
+    const auto known = std::min(bytes.size(), whole.size());
+    return bytes.substr(0, known) == whole.substr(0, known);
+  };
+  return begins_as(kMagic) || begins_as(kMarkContent);
+}
+
 // ---- encoding
 
 CopyEncoder::CopyEncoder(ObjectWriter& writer, const CopyName& name) : writer_(writer) {

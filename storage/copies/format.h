@@ -52,6 +52,11 @@ struct CopyName {
   bool operator==(const CopyName&) const = default;
 };
 
+// What there is in objects that say all by their names: the run's claim and hold.
+inline constexpr std::string_view kMarkContent = "see docs/durability.md, Copies\n";
+// Whether an object of a place may begin so, as far as it is here, where nothing encrypts it.
+bool may_be_plain(std::string_view bytes);
+
 std::string copied_job(const Identity& identity);
 // What the names of all of a run's objects begin with.
 std::string run_prefix(const std::string& job, RunId run);

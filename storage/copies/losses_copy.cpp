@@ -43,7 +43,8 @@ StoreResult<std::string> encoded_losses(const ShardStore& store, const LossesNam
   return status.ok() ? StoreResult<std::string>(std::move(text)) : status;
 }
 
-// Whether an object has just this content.
+// Whether an object has just this content. One that cannot be read for its own sake has not: it was damaged, or written
+// by another key.
 StoreResult<bool> has_content(CopyPlace& place, const std::string& object, std::string_view content) {
   bool is_same = true;
   const auto read = place.read(object, [&](std::string_view bytes) {
@@ -51,7 +52,7 @@ StoreResult<bool> has_content(CopyPlace& place, const std::string& object, std::
     content.remove_prefix(is_same ? bytes.size() : 0);
     return is_same;
   });
-  return !is_same || read.ok() ? StoreResult<bool>(is_same && content.empty()) : read;
+  return read.code() == StoreCode::io ? StoreResult<bool>(read) : is_same && read.ok() && content.empty();
 }
 
 StoreResult<bool> is_as_here(CopyPlace& place, const ShardStore& store, const LossesName& losses) {
@@ -102,8 +103,15 @@ StoreStatus LossesCopy::write(CopyPlace& place, const ShardStore& store, const C
     outdated = block - 1;
   }
   for (Step block = 0; block < blocks; ++block) {
-    const bool is_written = block < outdated && there.contains(to_string(losses_of(block)));
-    if (auto status = is_written ? StoreStatus{} : write_block(place, store, losses_of(block)); !status.ok()) {
+    const auto name_of_block = to_string(losses_of(block));
+    const bool is_written = block < outdated && there.contains(name_of_block);
+    // One that was equal before is not read again; but the key may have gone that it was encrypted by.
+    const auto seen = is_written && block >= blocks_ ? place.look(name_of_block) : StoreStatus{};
+    if (seen.code() == StoreCode::io) {
+      return seen;
+    }
+    const bool is_good = is_written && seen.ok();
+    if (auto status = is_good ? StoreStatus{} : write_block(place, store, losses_of(block)); !status.ok()) {
       return status;
     }
   }

@@ -15,7 +15,8 @@ class LossesCopy {
   //
   // Where the job has gone back to an older copy, blocks that are there may be of steps that were done anew since
   // (other losses, with async or ssp). Blocks are written in order, so those are the newest ones always: the first that
-  // is as here, from the newest on, ends the comparison.
+  // is as here, from the newest on, ends the comparison. Of the others it is looked whether they can be read, in each
+  // life of the server and on each timeline once.
   StoreStatus write(CopyPlace& place, const ShardStore& store, const CopyName& name);
 
  private:

@@ -47,7 +47,8 @@ class PartReader {
       return {Outcome::refused, ours_};
     }
     if (!read.ok()) {
-      return {read.code() == StoreCode::io ? Outcome::unreachable : Outcome::useless, read};
+      const bool may_be_had = read.code() == StoreCode::io || read.code() == StoreCode::no_key;
+      return {may_be_had ? Outcome::unreachable : Outcome::useless, read};
     }
     if (!has_identity_ || chunks_ != own_.chunks) {
       const auto found = has_identity_

@@ -31,7 +31,7 @@ struct FetchedPart {
   enum class Outcome : std::uint8_t {
     stored,       // it is durable, and sealed
     useless,      // there is none in the place, or what is there is damaged
-    unreachable,  // the place did not answer: the same may work later
+    unreachable,  // the place did not answer, or the key is not at hand: the same may work later
     refused,      // by the database
     unwanted,
   };

@@ -23,6 +23,9 @@ constexpr long kTooMany = 429;
 constexpr long kServerFault = 500;
 constexpr std::size_t kMaxAnswer = 16U << 20U;  // of what is not given to a sink
 
+constexpr std::string_view kEncryptionHeader = "x-amz-server-side-encryption:";
+constexpr std::string_view kKmsKeyHeader = "x-amz-server-side-encryption-aws-kms-key-id:";
+
 struct HeaderList {
   curl_slist* list = nullptr;
   ~HeaderList() { curl_slist_free_all(list); }
@@ -55,15 +58,19 @@ std::size_t take_body(char* bytes, std::size_t size, std::size_t count, void* co
   return piece.size();
 }
 
+void take_value(std::string_view line, std::string_view name, std::string& value) {
+  if (line.size() > name.size() && curl_strnequal(line.data(), name.data(), name.size()) != 0) {
+    const auto begin = line.find_first_not_of(" \t", name.size());
+    const auto end = line.find_last_not_of(" \t\r\n");
+    value = begin == std::string_view::npos || end < begin ? "" : std::string(line.substr(begin, end - begin + 1));
+  }
+}
+
 std::size_t take_header(char* bytes, std::size_t size, std::size_t count, void* context) {
   const std::string_view line(bytes, size * count);
-  constexpr std::string_view kName = "etag:";
-  if (line.size() > kName.size() && curl_strnequal(line.data(), kName.data(), kName.size()) != 0) {
-    const auto begin = line.find_first_not_of(" \t", kName.size());
-    const auto end = line.find_last_not_of(" \t\r\n");
-    static_cast<Receiver*>(context)->response->etag =
-        begin == std::string_view::npos || end < begin ? "" : std::string(line.substr(begin, end - begin + 1));
-  }
+  auto& response = *static_cast<Receiver*>(context)->response;
+  take_value(line, "etag:", response.etag);
+  take_value(line, kEncryptionHeader, response.encryption);
   return size * count;
 }
 
@@ -112,12 +119,15 @@ S3Client::S3Client(S3Settings settings)
 
 S3Client::~S3Client() = default;
 
-StoreResult<S3Response> S3Client::attempt(const std::string& method, const std::string& url, std::string_view body,
-                                          const Sink& sink, bool& sunk) {
+StoreResult<S3Response> S3Client::attempt(const std::string& method, const std::string& url, const Lines& lines,
+                                          std::string_view body, const Sink& sink, bool& sunk) {
   S3Response response;
   Receiver receiver{curl_->handle, &sink, &response};
   HeaderList headers;
   headers.add("x-amz-content-sha256: " + sha256_hex(body));
+  for (const auto& line : lines) {
+    headers.add(line);
+  }
   const auto& keys = keys_.now();
   if (!keys.session_token.empty()) {
     headers.add("x-amz-security-token: " + keys.session_token);
@@ -160,6 +170,23 @@ StoreResult<S3Response> S3Client::attempt(const std::string& method, const std::
 
 StoreResult<S3Response> S3Client::request(const std::string& method, const std::string& key, const Query& query,
                                           std::string_view body, const Sink& sink) {
+  return request_with({}, method, key, query, body, sink);
+}
+
+StoreResult<S3Response> S3Client::begin_object(const std::string& method, const std::string& key, const Query& query,
+                                               std::string_view body) {
+  Lines lines;
+  if (!settings_.encryption.empty()) {
+    lines.push_back(std::string(kEncryptionHeader) + " " + settings_.encryption);
+  }
+  if (!settings_.kms_key_id.empty()) {
+    lines.push_back(std::string(kKmsKeyHeader) + " " + settings_.kms_key_id);
+  }
+  return request_with(lines, method, key, query, body, {});
+}
+
+StoreResult<S3Response> S3Client::request_with(const Lines& lines, const std::string& method, const std::string& key,
+                                               const Query& query, std::string_view body, const Sink& sink) {
   auto url = settings_.endpoint + "/" + s3_escape(settings_.bucket, false);
   if (!key.empty()) {
     url += "/" + s3_escape(key, true);
@@ -172,7 +199,7 @@ StoreResult<S3Response> S3Client::request(const std::string& method, const std::
   auto pause = kFirstPause;
   for (int tried = 1;; ++tried) {
     bool sunk = false;
-    auto outcome = attempt(method, url, body, sink, sunk);
+    auto outcome = attempt(method, url, lines, body, sink, sunk);
     if (!passes_by(outcome) || sunk || tried == kAttempts) {
       return outcome;
     }

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/files/status.h"
 #include "storage/copies/s3_credentials.h"
@@ -21,12 +22,15 @@ struct S3Settings {
   std::string region;
   S3Credentials credentials;
   std::string credentials_file;  // read anew when it changes; empty: the credentials stay
+  std::string encryption;        // that the storage is asked for; empty: as its bucket says
+  std::string kms_key_id;        // of that; empty: the storage's own
 };
 
 struct S3Response {
   long status = 0;
   std::string body;  // what the sink did not take
   std::string etag;
+  std::string encryption;  // by which the storage says that it keeps the object
 };
 
 // One connection, kept open between requests. One thread.
@@ -45,13 +49,20 @@ class S3Client {
   // times where the server or the way to it is at fault for the moment, unless the sink has been given something.
   StoreResult<S3Response> request(const std::string& method, const std::string& key, const Query& query,
                                   std::string_view body, const Sink& sink = {});
+  // The request that begins an object: a PUT of a whole one, a POST of one in several parts. It alone says how the
+  // storage is to encrypt.
+  StoreResult<S3Response> begin_object(const std::string& method, const std::string& key, const Query& query,
+                                       std::string_view body);
 
   [[nodiscard]] const S3Settings& settings() const { return settings_; }
 
  private:
   struct Curl;
-  StoreResult<S3Response> attempt(const std::string& method, const std::string& url, std::string_view body,
-                                  const Sink& sink, bool& sunk);
+  using Lines = std::vector<std::string>;  // of a header
+  StoreResult<S3Response> attempt(const std::string& method, const std::string& url, const Lines& lines,
+                                  std::string_view body, const Sink& sink, bool& sunk);
+  StoreResult<S3Response> request_with(const Lines& lines, const std::string& method, const std::string& key,
+                                       const Query& query, std::string_view body, const Sink& sink);
 
   S3Settings settings_;
   S3Keys keys_;

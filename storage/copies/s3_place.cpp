@@ -159,6 +159,18 @@ class S3Place final : public CopyPlace {
     return {status == kNotFound ? StoreCode::missing : StoreCode::io, text};
   }
 
+  // A storage that does not know of encryption takes the object all the same.
+  [[nodiscard]] StoreStatus expect_encryption(const S3Response& answer, const std::string& name) const {
+    const auto& told = client_.settings().encryption;
+    if (told.empty() || answer.encryption == told) {
+      return {};
+    }
+    return {StoreCode::io, describe(name) + ": the storage was told to encrypt it by " + told +
+                               " (durability.s3_encryption), and answers " +
+                               (answer.encryption.empty() ? "nothing of that" : "that it did by " + answer.encryption) +
+                               "; the object is taken back"};
+  }
+
  private:
   S3Client client_;
   std::string prefix_;  // ends in "/", or is empty
@@ -190,7 +202,15 @@ class S3Writer final : public ObjectWriter {
 
   StoreStatus finish() override {
     if (upload_.empty()) {
-      return place_.expect(place_.client().request("PUT", place_.key(name_), {}, part_), name_, "write", {kHttpOk});
+      const auto answer = place_.client().begin_object("PUT", place_.key(name_), {}, part_);
+      if (auto status = place_.expect(answer, name_, "write", {kHttpOk}); !status.ok()) {
+        return status;
+      }
+      auto encrypted = place_.expect_encryption(answer.value(), name_);
+      if (!encrypted.ok()) {
+        static_cast<void>(place_.remove(name_));
+      }
+      return encrypted;
     }
     if (auto put = put_part(); !put.ok()) {
       return put;
@@ -215,14 +235,15 @@ class S3Writer final : public ObjectWriter {
 
  private:
   StoreStatus begin_upload() {
-    const auto answer = place_.client().request("POST", place_.key(name_), {{"uploads", ""}}, {});
+    const auto answer = place_.client().begin_object("POST", place_.key(name_), {{"uploads", ""}}, {});
     if (auto status = place_.expect(answer, name_, "begin to write", {kHttpOk}); !status.ok()) {
       return status;
     }
     upload_ = unescape_xml(element(answer.value().body, "UploadId"));
-    return upload_.empty() ? StoreStatus{StoreCode::io, place_.describe(name_) +
-                                                            ": cannot begin to write: the storage gave no UploadId"}
-                           : StoreStatus{};
+    if (upload_.empty()) {
+      return {StoreCode::io, place_.describe(name_) + ": cannot begin to write: the storage gave no UploadId"};
+    }
+    return place_.expect_encryption(answer.value(), name_);
   }
 
   StoreStatus put_part() {
@@ -300,6 +321,8 @@ StoreResult<std::unique_ptr<CopyPlace>> make_s3_place(const CopyTarget& target) 
   }
   settings.credentials = std::move(credentials.value());
   settings.credentials_file = target.s3_credentials_file;
+  settings.encryption = target.s3_encryption == "none" ? "" : target.s3_encryption;
+  settings.kms_key_id = target.s3_kms_key_id;
   settings.endpoint = target.s3_endpoint;
   if (settings.endpoint.empty()) {
     settings.endpoint = "https://s3." + settings.region + ".amazonaws.com";

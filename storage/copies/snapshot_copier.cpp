@@ -278,10 +278,10 @@ StoreStatus SnapshotCopier::write_copy(const CopyName& name, bool& gone) {
   if (const auto cleaned = place_->remove_unfinished(run_prefix(name.job, name.run), ours); !cleaned.ok()) {
     log_warn("what an upload that was killed has left may stay: {}", cleaned.text());
   }
-  // An earlier life of this shard may have been killed before it could say so.
-  const auto there = place_->has(to_string(name));
-  if (!there.ok() || there.value()) {
-    return there.ok() ? StoreStatus{} : there.status();
+  // An earlier life of this shard may have been killed before it could say so. What it wrote by another key, or
+  // without one, is written anew: a set is of one kind.
+  if (auto there = place_->look(to_string(name)); there.ok() || there.code() == StoreCode::io) {
+    return there;
   }
   if (name.shard == 0) {
     if (auto status = losses_.write(*place_, store_, name); !status.ok()) {

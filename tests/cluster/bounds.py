@@ -8,6 +8,7 @@ import time
 
 import harness
 import jobs
+import keys
 import metrics
 import zmtp
 
@@ -139,6 +140,47 @@ class Bounds(harness.ClusterCase):
         self.assertEqual(metrics.value(page, "ballast_lead_messages_refused_total"), 0)
         self.assertEqual(metrics.value(page, "ballast_shard_messages_refused_total"), 0)
         self.expect_undisturbed(run)
+
+
+class Keys(keys.ByHand):
+    """With a key of its own one may speak: who sends what does not end is found by it."""
+
+    WATCHED = 10  # seconds in which nothing more happens
+
+    def setUp(self):
+        super().setUp()
+        self.ballast("keygen", self.made, "--add-worker", "hostile")
+        self.hand_out()
+
+    def told(self, text):
+        return self.logs_of["server-0"]().count(text)
+
+    def send_parts(self, address, says_hello):
+        return self.start_process(harness.HOSTILE, address, "parts", self.made / "hostile.key", says_hello, 600)
+
+    def test_a_key_that_sends_messages_without_end_again_and_again_is_refused(self):
+        """One connection has said hello, and one nothing that is whole."""
+        self.begin()
+        workers = [self.worker("one"), self.worker("two")]
+        self.train_on()
+        lane = re.search(r"lane 0 listens on (tcp://\S+)", self.logs_of["server-0"]())[1]
+        hostile = [self.send_parts(self.lead, 1), self.send_parts(lane, 0)]
+        blamed = ", with the key hostile alone: "
+        self.wait_for("the first time", lambda: self.told(blamed + "if that happens again soon") == 1)
+        self.wait_for("the second time", lambda: self.told(blamed + "it is refused for 60 s") == 1)
+        self.wait_for("a refusal", lambda: self.told("its key is refused for a while"))
+        before = self.told("MiB are allocated")
+        self.assertEqual(before, 2, self.logs())
+        until = time.monotonic() + self.WATCHED
+        while time.monotonic() < until:
+            self.train_on()
+        self.assertEqual(self.told("MiB are allocated"), before, self.logs())
+        self.assertTrue(all(each.poll() is None for each in hostile), "nobody has tried any more")
+        self.assertEqual(self.status()["timeline"], 1)
+        stopped = self.ask("stop", "operator.key", 0)
+        for process in [*workers, *self.servers.values()]:
+            self.assertEqual(process.wait(self.patience), 0, self.logs())
+        self.expect_bits_so_far(self.file, stopped, [self.folder / "shard-0", self.folder / "shard-1"])
 
 
 if __name__ == "__main__":

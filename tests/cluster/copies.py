@@ -2,6 +2,8 @@
 
 import os
 import pathlib
+import re
+import shutil
 import subprocess
 import sys
 import threading
@@ -58,6 +60,19 @@ class CopiesCase(harness.ClusterCase):
         self.place = [str(self.copies)]
         self.durability = {"durability.every_steps": 10, "durability.copy_to": self.copies}
 
+    def start_two_shards(self, **arguments):
+        return self.start(self.job_file, options=["--workers", "2", "--shards", "2"], overrides=self.durability, **arguments)
+
+    def lose_the_run(self, run):
+        run.wait_until("a copy", self.listed)
+        run.end()
+        shutil.rmtree(run.folder)
+
+    def restore(self, folder, code=0):
+        """All that `ballast restore` prints."""
+        answer = self.ballast("restore", *self.place, "--run-dir", folder, code=code)
+        return answer.stdout + answer.stderr
+
     def rows(self):
         """The list of copies: step, timeline, shards, run, and whether it is incomplete."""
         answer = harness.ballast("restore", "--list", *self.place)
@@ -85,3 +100,11 @@ class CopiesCase(harness.ClusterCase):
         endpoint = f"http://127.0.0.1:{server.stdout.readline().strip()}"
         self.place = ["s3://models/copies", "--s3-endpoint", endpoint]
         self.durability |= {"durability.copy_to": self.place[0], "durability.s3_endpoint": endpoint}
+
+    def encrypt(self):
+        """Copies are encrypted by a key of their own from now on; returns its file and its id."""
+        file = self.folder / "copies.key"
+        told = self.ballast("keygen", "--copies", file).stdout
+        self.place += ["--copy-key-file", str(file)]
+        self.durability |= {"durability.copy_key_file": file}
+        return file, re.match("key ([0-9a-f]{16}):", told)[1]

@@ -127,12 +127,18 @@ class Refused(ByHand):
                 ([harness.WORKER, "--lead", "tcp://127.0.0.1:1", "--keys", self.at_servers / "allowed.keys"],
                  "its first word is none of secret, public, server"),
                 ([harness.BALLAST, "keygen", self.made], "has keys already"),
-                ([harness.BALLAST, "keygen", self.made, "--add-worker", "../x"], "is no name for a key")):
+                ([harness.BALLAST, "keygen", self.made, "--add-worker", "../x"], "is no name for a key"),
+                ([harness.BALLAST, "keygen", "--copies", self.made / "server.key"], "exists: --next puts a new key before"),
+                ([harness.BALLAST, "keygen"], "a folder, or --copies with a file"),
+                ([harness.BALLAST, "keygen", self.made, "--copies", "x"], "folder excludes --copies")):
             answer = harness.call(*words)
             self.assertEqual(answer.returncode, 2, answer.stderr)
             self.assertIn(told, answer.stderr)
             self.assertNotIn(secret_of(self.made / "server.key"), answer.stderr)
         self.assertFalse((self.folder / "d").exists())
+        answer = harness.ballast("restore", self.folder, "--list", "--copy-key-file", self.made / "server.key")
+        self.assertIn("server.key: line 2 is neither a remark nor: secret, and 64 hexadecimal digits", answer.stderr)
+        self.assertNotIn(secret_of(self.made / "server.key"), answer.stderr)
 
 
 class Changed(ByHand):
@@ -158,6 +164,8 @@ class Changed(ByHand):
         self.begin(steps)
         workers = [self.worker("one"), self.worker("two")]
         self.train_on()
+        self.ballast("keygen", "--copies", self.made / "copies.key")  # beside the others, and none of them
+        of_copies = (self.made / "copies.key").read_text()
         self.ballast("keygen", self.made, "--next-server")
         self.hand_out()
         os.replace(self.made / "server.next.key", self.made / "server.key")
@@ -171,6 +179,7 @@ class Changed(ByHand):
         self.ballast("keygen", self.made, "--forget-servers")
         self.hand_out()
         self.assertEqual(len(re.findall("^server ", (self.made / "worker.key").read_text(), re.M)), 1)
+        self.assertEqual((self.made / "copies.key").read_text(), of_copies)
         self.train_on()
         for process in [*workers, *self.servers.values()]:
             self.assertEqual(process.wait(2 * self.patience), 0, self.logs())
@@ -183,13 +192,18 @@ class Changed(ByHand):
 class OfARun(harness.ClusterCase):
     def test_a_run_over_tcp_makes_its_own_and_no_secret_is_elsewhere(self):
         job = self.job(jobs.emulated(steps=400, every_steps=50))
+        key_of_copies = self.folder / "copies.key"
+        self.ballast("keygen", "--copies", key_of_copies)
+        self.assertEqual(key_of_copies.stat().st_mode & 0o777, 0o600)
         run = self.start(job, options=["--workers", "2", "--shards", "2", "--metrics"],
-                         overrides={"cluster.transport": "tcp", "durability.copy_to": self.folder / "copies"})
+                         overrides={"cluster.transport": "tcp", "durability.copy_to": self.folder / "copies",
+                                    "durability.copy_key_file": key_of_copies})
         run.wait_for_step(5)
         folder = run.folder / "keys"
         self.assertEqual(folder.stat().st_mode & 0o777, 0o700)
         secrets = [secret_of(file) for file in folder.glob("*.key")]
         self.assertEqual(len(secrets), 3)
+        secrets.append(secret_of(key_of_copies))
         for file in folder.glob("*.key"):
             self.assertEqual(file.stat().st_mode & 0o777, 0o600)
         seen = [run.out, run.err]
@@ -210,9 +224,9 @@ class OfARun(harness.ClusterCase):
         self.assertTrue(any(file.suffix == ".log" for file in files))
         self.assertTrue(any("copies" in file.parts for file in files))
         left = b"".join(file.read_bytes() for file in [*files, run.out, run.err, run.summary_file])
-        for secret in secrets:
-            self.assertNotIn(secret.encode(), while_it_lives)
-            self.assertNotIn(secret.encode(), left)
+        for secret in [*map(str.encode, secrets), bytes.fromhex(secrets[-1])]:
+            self.assertNotIn(secret, while_it_lives)
+            self.assertNotIn(secret, left)
 
 
 if __name__ == "__main__":

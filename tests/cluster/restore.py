@@ -11,19 +11,6 @@ from copies import STEPS, Pace
 
 
 class Restore(copies.CopiesCase):
-    def start_two_shards(self):
-        return self.start(self.job_file, options=["--workers", "2", "--shards", "2"], overrides=self.durability)
-
-    def lose_the_run(self, run):
-        run.wait_until("a copy", self.listed)
-        run.end()
-        shutil.rmtree(run.folder)
-
-    def restore(self, folder, code=0):
-        """All that `ballast restore` prints."""
-        answer = self.ballast("restore", *self.place, "--run-dir", folder, code=code)
-        return answer.stdout + answer.stderr
-
     def go_on(self, folder):
         """Resumes the run in the folder to its end, and holds its weights against the reference's."""
         self.ballast("run", "--resume", folder)

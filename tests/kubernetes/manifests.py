@@ -83,7 +83,7 @@ class Rendered(unittest.TestCase):
     @classmethod
     def kinds_of_jobs(cls):
         """(title, (objects, names that others make))"""
-        external = ["files", "copies", "start", "keys", "models", "team-server-keys", "team-worker-keys"]
+        external = ["files", "copies", "start", "keys", "models", "team-server-keys", "team-worker-keys", "key-of-copies"]
         mnist = str(ROOT / "configs" / "mnist-lenet5.yaml")
         for title, arguments, job in (
             ("plain", [], cls.job()),
@@ -98,6 +98,8 @@ class Rendered(unittest.TestCase):
                                     "--set", "durability.run=mnist-1"], mnist),
             ("copies to a bucket", ["--s3-secret", "keys", "--set", "durability.copy_to=s3://bucket/x", "--set",
                                     "durability.s3_endpoint=https://s3.example.org"], cls.job()),
+            ("encrypted copies", ["--data", "files", "--copies", "copies", "--copy-key", "key-of-copies", "--set",
+                                  "durability.copy_to=/copies", "--set", "durability.copy_key_file=copies.key"], mnist),
             ("initial weights", ["--data", "files", "--initial", "start", "--set",
                                  "training.init_from=/a/b.safetensors"], mnist),
             ("GPUs on nodes that may go", ["--gpus", "2", "--worker-toleration", "spot=true:NoSchedule", "--worker-node",
@@ -183,6 +185,14 @@ class Rendered(unittest.TestCase):
         }.items():
             with self.subTest(title):
                 self.assertNotEqual(mutant(change), [])
+
+    def test_a_server_without_the_key_of_copies_would_be_found(self):
+        objects, external = copy.deepcopy(self.kinds["encrypted copies"])
+        pod = next(each for each in objects if each["kind"] == "Job")["spec"]["template"]["spec"]
+        mounts = pod["containers"][0]["volumeMounts"]
+        mounts.remove(next(mount for mount in mounts if mount["name"] == "copy-key"))
+        faults = Objects(objects, external).check()
+        self.assertTrue(any("sees the key of copies by []" in fault for fault in faults), faults)
 
     def test_objects_fit_the_schemas(self):
         place, why = schemas()

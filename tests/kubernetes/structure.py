@@ -160,6 +160,10 @@ class Objects:
         role = labels.get("app.kubernetes.io/component")
         files, argument = KEYS.get(role, ([], ""))
         secrets = [volume for volume in pod.get("volumes", []) if "secret" in volume or "projected" in volume]
+        of_copies = self.copy_key(labels["app.kubernetes.io/instance"]) if role == "server" else None
+        if of_copies:
+            self.check_copy_key(name, pod, of_copies, [volume for volume in secrets if volume["name"] == "copy-key"])
+            secrets = [volume for volume in secrets if volume["name"] != "copy-key"]
         if len(secrets) != (1 if files else 0):
             self.fault(name, f"mounts {len(secrets)} Secrets as {role}")
         for volume in secrets:
@@ -178,6 +182,24 @@ class Objects:
                     self.fault(name, f"is not told of its keys in {mounts[0]['mountPath']}")
         for container in containers(pod):
             self.check_words(name, container)
+
+    def copy_key(self, instance):
+        """The file's name with the key of the job's copies, where its job file says so."""
+        for map_ in self.of("ConfigMap"):
+            if map_["metadata"]["name"] == f"{instance}-job":
+                found = re.search(r'^ *copy_key_file: "?/copy-key/([\w.-]+)"?$', map_["data"]["job.yaml"], re.M)
+                return found and found[1]
+        return None
+
+    def check_copy_key(self, name, pod, file, volumes):
+        secrets = [volume["secret"] for volume in volumes]
+        if [secret.get("items") for secret in secrets] != [[{"key": file, "path": file}]] or any(
+                secret.get("defaultMode") != GROUP_READS or secret["secretName"] not in self.external for secret in secrets):
+            self.fault(name, f"has the key of copies by {secrets}")
+        for container in containers(pod):
+            mounts = [mount for mount in container.get("volumeMounts", []) if mount["name"] == "copy-key"]
+            if mounts != [{"name": "copy-key", "mountPath": "/copy-key", "readOnly": True}]:
+                self.fault(name, f"sees the key of copies by {mounts}")
 
     def check_words(self, name, container):
         words = container["args"] + container.get("command", [])

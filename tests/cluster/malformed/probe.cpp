@@ -38,14 +38,17 @@ Probe::Probe(zmq::context_t& context, const std::string& address, const std::str
   }
   monitor_.set(zmq::sockopt::linger, 0);
   monitor_.connect(monitored);
-  if (!keys_.empty()) {
+  if (!keys_.empty() || !key_.empty()) {
     show_key(routing_id.empty() ? 'w' : routing_id.front());
   }
   socket_.connect(address);
 }
 
 void Probe::show_key(char kind) {
-  ClientKeys keys(keys_ / (kind == 's' ? "server.key" : kind == 'c' ? "operator.key" : "worker.key"));
+  ClientKeys keys(!key_.empty() ? key_
+                                : keys_ / (kind == 's'   ? "server.key"
+                                           : kind == 'c' ? "operator.key"
+                                                         : "worker.key"));
   const auto handshake = keys.handshake(0);
   socket_.set(zmq::sockopt::curve_serverkey, handshake.server_key);
   socket_.set(zmq::sockopt::curve_publickey, handshake.own.public_key);

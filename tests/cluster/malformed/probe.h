@@ -24,6 +24,8 @@ class Probe {
  public:
   // From then on each has the keys in this folder that its routing id stands for: of a worker, a server, an operator.
   static void use_keys(const std::filesystem::path& folder) { keys_ = folder; }
+  // The same with this one key, whatever its routing id.
+  static void use_key(const std::filesystem::path& file) { key_ = file; }
 
   Probe(zmq::context_t& context, const std::string& address, const std::string& routing_id);
 
@@ -54,6 +56,7 @@ class Probe {
   void show_key(char kind);
 
   static inline std::filesystem::path keys_;  // empty: there are none
+  static inline std::filesystem::path key_;   // likewise
   zmq::socket_t socket_;
   zmq::socket_t monitor_;
 };

@@ -172,7 +172,7 @@ TEST_CASE("who names peers without end makes only names of its own key be forgot
 class KeptLane {
  public:
   KeptLane(KeyFolder& folder, const std::string& address)
-      : keys_(context_, folder.path()), connections_(context_, 0, address, "", keys_) {}
+      : keys_(context_, folder.path()), connections_(context_, 0, address, "", keys_, intake_) {}
   ~KeptLane() {
     connections_.close();
     keys_ = {};
@@ -182,6 +182,18 @@ class KeptLane {
   KeptLane& operator=(const KeptLane&) = delete;
 
   [[nodiscard]] std::string address() const { return connections_.address(); }
+  [[nodiscard]] const Intake& intake() const { return *intake_; }
+  Authenticator& authenticator() { return *keys_.authenticator(); }
+  // Reads whatever comes, until something holds.
+  template <typename Holds>
+  void read_until(Holds holds) {
+    Turn turn;
+    eventually([&] {
+      while (connections_.receive(turn)) {
+      }
+      return holds();
+    });
+  }
   // Whether a message comes through in the time; of one that does not, nothing is said.
   bool hears(Dealer& dealer, std::chrono::milliseconds span = std::chrono::seconds(10)) {
     Encoder encoder;
@@ -218,6 +230,7 @@ class KeptLane {
 
   zmq::context_t context_ = make_context();
   ServerKeys keys_;
+  std::shared_ptr<Intake> intake_ = std::make_shared<Intake>();
   WorkerConnections connections_;
   std::map<RefusedHandshake, std::uint64_t> refusals_;
 };
@@ -256,6 +269,81 @@ TEST_CASE("only who has an allowed key and knows the server's is let in, and oth
     dealer.tick(monotonic_micros());
     CHECK(dealer.is_connected());
     CHECK(dealer.refusal().empty());
+  }
+}
+
+TEST_CASE("of what a connection has brought whole messages leave nothing, and a part that is alone is left") {
+  KeyFolder folder;
+  const auto keys = folder.allow(KeyRole::worker, "one");
+  KeptLane lane(folder, "tcp://127.0.0.1:*");
+  zmq::context_t others;
+  Dealer dealer(others, session_routing_id(1), {0}, keys.get());
+  dealer.connect(lane.address());
+  CHECK(lane.hears(dealer));
+  const auto rest = [&] {
+    const auto rests = lane.intake().rests();
+    REQUIRE(rests.size() == 1);
+    CHECK(rests.front().address == "127.0.0.1");
+    CHECK(rests.front().key == folder.public_key("one"));
+    return rests.front().bytes;
+  };
+  // The handshake, once all hellos are read.
+  constexpr std::uint64_t kHandshake = 1000;
+  lane.read_until([&] { return rest() < kHandshake; });
+  const auto before = rest();
+  CHECK(before > 0);
+  const auto send = [&](const std::vector<std::size_t>& parts) {
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      zmq::message_t part(parts[i]);
+      std::memset(part.data(), 1, part.size());
+      dealer.raw().send(part, i + 1 < parts.size() ? zmq::send_flags::sndmore : zmq::send_flags::none);
+    }
+  };
+  for (const std::size_t size : {0, 1, 221, 222, 223, 255, 256, 70'000, 1 << 20}) {
+    CAPTURE(size);
+    send({size});
+    send({size, size});
+    send({size, size, size});  // too many: it is not kept
+    send(std::vector<std::size_t>(size < 1000 ? 5000 : 4, size));
+    send({7});
+    lane.read_until([&] { return rest() == before; });
+  }
+  CHECK(lane.intake().heard() == ConnectionCounts{{{"127.0.0.1", folder.public_key("one")}, 1}});
+  CHECK(lane.authenticator().let_in() == lane.intake().heard());
+}
+
+TEST_CASE("a key that is blamed again is refused in words, others are not, and the servers' own never is") {
+  for (const std::string transport : kTransports) {
+    CAPTURE(transport);
+    KeyFolder folder;
+    Addresses addresses;
+    const auto good = folder.allow(KeyRole::worker, "good");
+    const auto bad = folder.allow(KeyRole::worker, "bad");
+    KeptLane lane(folder, addresses.make(transport));
+    zmq::context_t others;
+    CHECK(lane.authenticator().blame(folder.public_key("bad")).find("if that happens again") != std::string::npos);
+    {
+      Dealer dealer(others, session_routing_id(1), {0}, bad.get());
+      dealer.connect(lane.address());
+      CHECK(lane.hears(dealer));
+    }
+    CHECK(lane.authenticator().blame(folder.public_key("bad")) == "the key bad alone: it is refused for 60 s");
+    Dealer barred(others, session_routing_id(2), {0}, bad.get());
+    barred.connect(lane.address());
+    eventually([&] {
+      lane.hears(barred, std::chrono::milliseconds(10));  // also what the one before had said
+      return barred.refusal().find("for a while") != std::string::npos &&
+             lane.refusals()[RefusedHandshake::barred_key] > 0;
+    });
+    lane.read_until([] { return true; });
+    CHECK_FALSE(lane.hears(barred, kBriefly));
+    CHECK(lane.refusals()[RefusedHandshake::unknown_key] == 0);
+    Dealer dealer(others, session_routing_id(3), {0}, good.get());
+    dealer.connect(lane.address());
+    CHECK(lane.hears(dealer));
+    for (int i = 0; i < 3; ++i) {
+      CHECK(lane.authenticator().blame(folder.server().public_key) == "the key server alone, and it is the servers'");
+    }
   }
 }
 

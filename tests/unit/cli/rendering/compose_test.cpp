@@ -98,6 +98,21 @@ TEST_CASE("data, copies and GPUs of a compose file") {
   CHECK(file["networks"]["job"]["internal"] == true);
 }
 
+TEST_CASE("servers of a compose file, and who restores, see the folder with the key of copies; workers do not") {
+  JobToRender job;
+  job.options.copies = "copies";
+  job.options.copy_key = "/srv/keys";
+  job.options.overrides = {"durability.copy_to=/copies", "durability.copy_key_file=/home/me/copies.key"};
+  const auto file = compose_file(job.rendered());
+  for (const std::string service : {"server-0", "server-1", "ballast"}) {
+    CHECK(has_word(file["services"][service]["volumes"], "/srv/keys:/copy-key:ro"));
+  }
+  for (const std::string service : {"worker", "keys"}) {
+    CHECK_FALSE(has_word(file["services"][service]["volumes"], "/srv/keys:/copy-key:ro"));
+  }
+  CHECK(job.rendered().job.spec.durability.copy_key_file == "/copy-key/copies.key");
+}
+
 TEST_CASE("servers of a compose file that copy to a bucket reach it, with the keys of who starts them") {
   JobToRender job;
   job.options.overrides = {"durability.copy_to=s3://bucket/x", "durability.s3_endpoint=https://s3.example.org"};

@@ -222,6 +222,29 @@ TEST_CASE("each pod mounts the Secret of its role, and no other") {
   CHECK(secret_of(million.object("Job", "million-floats-workers"))[0] == "team-workers");
 }
 
+TEST_CASE("servers alone see the Secret with the key of copies, which is nowhere else") {
+  JobToRender million;
+  million.options.copies = "copies";
+  million.options.overrides = {"durability.copy_to=/copies", "durability.copy_key_file=/home/me/copies.key"};
+  CHECK(million.refusal().find("durability.copy_key_file: copies are encrypted by the key in a file, "
+                               "/home/me/copies.key, which no container has by itself; say --copy-key") == 0);
+  million.options.copy_key = "key-of-copies";
+  using Words = std::vector<std::string>;
+  const auto server = million.object("Job", "million-floats-shard-1");
+  CHECK(secret_of(server) ==
+        Words{"million-floats-server-keys", "server.key", "allowed.keys", "key-of-copies", "copies.key"});
+  const auto mounts = container_of(server)["volumeMounts"];
+  CHECK(mounts[mounts.size() - 1] == Json{{"name", "copy-key"}, {"mountPath", "/copy-key"}, {"readOnly", true}});
+  CHECK(secret_of(million.object("Job", "million-floats-workers")) ==
+        Words{"million-floats-worker-keys", "worker.key"});
+  CHECK(million.rendered().job.spec.durability.copy_key_file == "/copy-key/copies.key");
+  const auto lines = secrets_to_make(million.rendered());
+  CHECK(lines[3] == "ballast keygen --copies copies.key");
+  CHECK(lines[4] == "kubectl create secret generic key-of-copies --from-file=copies.key");
+  million.options.overrides = {"durability.copy_to=/copies"};
+  CHECK(million.refusal().find("--copy-key has no use") != std::string::npos);
+}
+
 TEST_CASE("a Secret that changes is seen in its pods, whose group alone may read it") {
   const auto pod = pod_of(JobToRender().object("Job", "million-floats-shard-0"));
   const auto& mount = pod["containers"][0]["volumeMounts"][2];

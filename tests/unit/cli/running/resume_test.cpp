@@ -218,6 +218,8 @@ TEST_CASE("a run without shard 0's database is told where the rest of it is") {
   CHECK(contains(named, "/run/job.yaml --run-dir NEW`"));
   CHECK(contains(text_with("durability: {copy_to: 's3://b/p', s3_endpoint: 'https://s3.example.org'}"),
                  "`ballast restore s3://b/p --s3-endpoint https://s3.example.org --run-dir NEW`"));
+  CHECK(contains(text_with("durability: {copy_to: /mnt/copies, copy_key_file: '/a b/copies.key'}"),
+                 "`ballast restore /mnt/copies --copy-key-file '/a b/copies.key' --run-dir NEW`"));
 }
 
 TEST_CASE("a folder without databases, or with one gone, is refused") {

@@ -55,6 +55,20 @@ TEST_CASE("contradictions between keys are told with a remedy") {
        "or remove it"},
       {"cluster:", "durability: {run: first}\ncluster:",
        "job.yaml:12: durability.run: means nothing without copies; set durability.copy_to, or remove it"},
+      {"cluster:", "durability: {copy_key_file: copies.key}\ncluster:",
+       "job.yaml:12: durability.copy_key_file: means nothing without copies; set durability.copy_to, or remove it"},
+      {"cluster:", "durability: {copy_to: /c, s3_encryption: AES256}\ncluster:",
+       "job.yaml:12: durability.s3_encryption: means nothing without a copy to s3://BUCKET/PREFIX; set "
+       "durability.copy_to, or remove it"},
+      {"cluster:", "durability: {copy_to: /c, s3_credentials_file: f}\ncluster:",
+       "job.yaml:12: durability.s3_credentials_file: means nothing without a copy to s3://BUCKET/PREFIX; set "
+       "durability.copy_to, or remove it"},
+      {"cluster:", "durability: {copy_to: s3://jobs, s3_endpoint: http://a, s3_encryption: aes256}\ncluster:",
+       "job.yaml:12: durability.s3_encryption: 'aes256' is not known; allowed: none, AES256, aws:kms"},
+      {"cluster:",
+       "durability: {copy_to: s3://jobs, s3_endpoint: http://a, s3_encryption: AES256, s3_kms_key_id: k}\ncluster:",
+       "job.yaml:12: durability.s3_kms_key_id: means nothing here; it is allowed only with durability.s3_encryption: "
+       "aws:kms; remove it"},
       {"cluster:", "durability: {copy_to: /c, run: The First}\ncluster:",
        "job.yaml:12: durability.run: 'The First' is no name; allowed: 1 to 64 of a-z 0-9 - _ . beginning with a "
        "letter or digit"},

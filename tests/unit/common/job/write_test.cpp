@@ -42,6 +42,9 @@ TEST_CASE("the effective job reads back as the same job") {
   adam.training.init_from = "a b.safetensors";
   adam.durability.copy_to = "s3://bucket/x";
   adam.durability.s3_endpoint = "http://host:9000";
+  adam.durability.s3_encryption = "aws:kms";
+  adam.durability.s3_kms_key_id = "arn:aws:kms:eu-central-1:1:key/2";
+  adam.durability.copy_key_file = "/a b/copies.key";
   specs.push_back(adam);
   JobSpec listed = specs[1];
   listed.model.preset = "";
@@ -68,6 +71,9 @@ TEST_CASE("the effective job reads back as the same job") {
     CHECK(again.training.clip.global_norm == spec.training.clip.global_norm);
     CHECK(again.training.schedule.decay_steps == spec.training.schedule.decay_steps);
     CHECK(again.durability.s3_endpoint == spec.durability.s3_endpoint);
+    CHECK(again.durability.s3_encryption == spec.durability.s3_encryption);
+    CHECK(again.durability.s3_kms_key_id == spec.durability.s3_kms_key_id);
+    CHECK(again.durability.copy_key_file == spec.durability.copy_key_file);
     CHECK(again.durability.mode == spec.durability.mode);
     CHECK(again.durability.fsync == spec.durability.fsync);
     CHECK(again.training.mode == spec.training.mode);

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "tests/unit/storage/copies/key_files.h"
 #include "tests/unit/storage/copies/s3_server.h"
 #include "tests/unit/temporary_folder.h"
 
@@ -129,6 +130,75 @@ TEST_CASE("an S3 storage keeps the contract, signatures and pages of listings in
   CHECK(listed(*place_at(server.target(""))).size() == 8);
 }
 
+// The storage refuses an object that is begun without it, and every other request that has it.
+TEST_CASE("an S3 storage is told how to encrypt each object, whole or in parts, and in no other request") {
+  const testing::S3Server plain({"--encryption", "AES256"});
+  auto target = plain.target();
+  target.s3_encryption = "AES256";
+  keeps_the_contract(*place_at(target));
+  for (const auto& id : {"", "arn:aws:kms:eu-central-1:111122223333:key/abcd-ef_1"}) {
+    const testing::S3Server managed({"--encryption", "aws:kms", "--kms-key", id});
+    target = managed.target();
+    target.s3_encryption = "aws:kms";
+    target.s3_kms_key_id = id;
+    keeps_the_contract(*place_at(target));
+  }
+}
+
+StoreStatus write_refused(CopyPlace& place, std::size_t size) {
+  auto writer = place.write("job/a");
+  REQUIRE(writer.ok());
+  auto status = writer.value()->append(many_bytes(size));
+  status = status.ok() ? writer.value()->finish() : status;
+  CHECK_FALSE(status.ok());
+  return status;
+}
+
+TEST_CASE("a storage that wants objects to be encrypted otherwise refuses them, and says so") {
+  const testing::S3Server server({"--encryption", "aws:kms", "--kms-key", "mine"});
+  auto target = server.target();
+  for (const auto& [encryption, id] : {std::pair("none", ""), std::pair("AES256", ""), std::pair("aws:kms", "other")}) {
+    target.s3_encryption = encryption;
+    target.s3_kms_key_id = id;
+    const auto place = place_at(target);
+    for (const std::size_t size : {std::size_t{10}, std::size_t{17} << 20U}) {
+      CHECK(write_refused(*place, size).text().find("400 InvalidEncryption") != std::string::npos);
+    }
+  }
+}
+
+TEST_CASE("an object that the storage does not encrypt though it was told to is taken back") {
+  const testing::S3Server server({"--encryption", "AES256", "--forgets-encryption"});
+  auto target = server.target();
+  target.s3_encryption = "AES256";
+  const auto place = place_at(target);
+  for (const std::size_t size : {std::size_t{10}, std::size_t{17} << 20U}) {
+    const auto refused = write_refused(*place, size);
+    CHECK(refused.text().find("told to encrypt it by AES256 (durability.s3_encryption)") != std::string::npos);
+    CHECK(refused.text().find("job/a at " + server.endpoint()) != std::string::npos);
+    CHECK(listed(*place).empty());
+    std::size_t unfinished = 0;
+    const auto count = [&unfinished](const std::string&) {
+      ++unfinished;
+      return false;
+    };
+    CHECK(place->remove_unfinished("job/", count).ok());
+    CHECK(unfinished == 0);
+  }
+}
+
+TEST_CASE("places whose objects are encrypted on the way keep the contract") {
+  const TemporaryFolder folder;
+  const testing::S3Server server;
+  const auto file = folder.path() / "copies.key";
+  testing::write_copy_keys(file, {make_copy_key()});
+  for (auto target : {CopyTarget{(folder.path() / "copies").string(), ""}, server.target()}) {
+    target.copy_key_file = file;
+    keeps_the_contract(*place_at(target));
+  }
+  CHECK(listed(*place_at(server.target())).size() == 8);  // names are as they were
+}
+
 TEST_CASE("a storage that is busy for a moment is asked again") {
   const testing::S3Server server({"--fail", "2"});
   const auto place = place_at(server.target());
@@ -184,6 +254,7 @@ TEST_CASE("a place that cannot be one is refused by what is wrong") {
   CHECK(refusal({"https://x/y", ""}).find("s3://BUCKET/PREFIX") != std::string::npos);
   CHECK(refusal({"s3://", ""}).find("no s3://BUCKET") != std::string::npos);
   CHECK(refusal({"s3://b", "host:9000"}).find("durability.s3_endpoint") == 0);
+  CHECK(refusal({.place = "/copies", .copy_key_file = "/no/such.key"}).find("/no/such.key: cannot be read") == 0);
   ::unsetenv("AWS_ACCESS_KEY_ID");
   CHECK(refusal({"s3://b", ""}).find("AWS_ACCESS_KEY_ID") != std::string::npos);
 }

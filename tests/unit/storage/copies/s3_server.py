@@ -1,8 +1,12 @@
 """A small S3-compatible storage in memory, for tests. It checks every signature by the rules of AWS Signature Version 4,
 written down here independently of the client's.
 
-s3_server.py ACCESS_KEY SECRET_KEY [--fail N] [--page N] [--pace FILE]: prints its port on the first line, serves until standard input
+s3_server.py ACCESS_KEY SECRET_KEY [--fail N] [--page N] [--pace FILE] [--encryption NAME [--kms-key ID]] [--forgets-encryption] [--keep FOLDER]:
+prints its port on the first line, serves until standard input
 ends. --fail: the first N requests are answered 503. --page: keys in one page of a listing.
+--encryption: every object must be begun with this x-amz-server-side-encryption (and this key), as a bucket's policy may demand;
+without the option none may be. No other request may have such a header, as with Amazon. --forgets-encryption: the header is taken, and
+nothing comes of it, as with storages that do not know it. --keep: objects are files there as well, for a test to look at.
 --pace: an upload takes as long as the number in FILE takes to grow by 1.2 to 2.2, another for each object, as if the
 place were slow by the job's own measure, however busy the machine is; small ones take none, and a FILE that holds "end" holds
 up none.
@@ -19,6 +23,7 @@ import urllib.parse
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from xml.sax.saxutils import escape
 
+ENCRYPTION = "x-amz-server-side-encryption"
 SMALL = 1000  # bytes, of which no slow place makes anything
 
 
@@ -72,6 +77,8 @@ class Handler(BaseHTTPRequestHandler):
 
     def answer(self, status, body=b"", etag=None):
         self.send_response(status)
+        if ENCRYPTION in self.headers and status == 200 and not self.storage.options.forgets_encryption:
+            self.send_header(ENCRYPTION, self.headers[ENCRYPTION])
         self.send_header("Content-Length", str(len(body)))
         if etag:
             self.send_header("ETag", etag)
@@ -98,6 +105,16 @@ class Handler(BaseHTTPRequestHandler):
         if not hmac.compare_digest(given, signature(self, self.storage.options.secret_key, body)):
             return "SignatureDoesNotMatch"
         return None
+
+    def refused_encryption(self, key, query):
+        """Why the request may not say of encryption what it says; None if it may."""
+        options = self.storage.options
+        said = {name.lower(): value for name, value in self.headers.items() if name.lower().startswith(ENCRYPTION)}
+        begins = key and ((self.command == "PUT" and "partNumber" not in query) or (self.command == "POST" and "uploads" in query))
+        wanted = {ENCRYPTION: options.encryption} if begins and options.encryption else {}
+        if wanted and options.kms_key:
+            wanted[ENCRYPTION + "-aws-kms-key-id"] = options.kms_key
+        return None if said == wanted else f"{self.command} {key}: encryption is {said}, not {wanted}"
 
     def pace(self):
         try:
@@ -128,6 +145,9 @@ class Handler(BaseHTTPRequestHandler):
             _, bucket, *key = urllib.parse.unquote(path).split("/", 2)
             if bucket != "models":
                 return self.error(404, "NoSuchBucket", bucket)
+            refusal = self.refused_encryption("/".join(key), query)
+            if refusal:
+                return self.error(400, "InvalidEncryption", refusal)
             return self.carry_out("/".join(key), query, body)
 
     do_GET = do_PUT = do_POST = do_DELETE = serve
@@ -153,14 +173,19 @@ class Handler(BaseHTTPRequestHandler):
             numbers = [int(piece.partition("<")[0]) for piece in body.decode().split("<PartNumber>")[1:]]
             if numbers != sorted(parts) or any(len(parts[n]) < 5 << 20 for n in numbers[:-1]):
                 return self.error(400, "InvalidPart")
-            objects[key] = b"".join(parts[n] for n in numbers)
+            self.keep(key, b"".join(parts[n] for n in numbers))
             del uploads[query["uploadId"]]
             return self.answer(200, b"<R></R>")
         if "uploadId" in query:
             uploads[query["uploadId"]][int(query["partNumber"])] = body
         else:
-            objects[key] = body
+            self.keep(key, body)
         return self.answer(200, etag='"' + hashlib.md5(body).hexdigest() + '"')
+
+    def keep(self, key, content):
+        self.storage.objects[key] = content
+        if self.storage.options.keep:
+            (pathlib.Path(self.storage.options.keep) / quote(key)).write_bytes(content)
 
     def list_uploads(self, query):
         """One at a time: whoever asks must ask for the next page as well."""
@@ -202,6 +227,10 @@ def main():
     parser.add_argument("--fail", type=int, default=0)
     parser.add_argument("--page", type=int, default=3)
     parser.add_argument("--pace")
+    parser.add_argument("--encryption")
+    parser.add_argument("--kms-key")
+    parser.add_argument("--forgets-encryption", action="store_true")
+    parser.add_argument("--keep")
     Handler.storage = Storage(parser.parse_args())
     server = Server(("127.0.0.1", 0), Handler)
     print(server.server_address[1], flush=True)

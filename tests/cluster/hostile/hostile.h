@@ -1,0 +1,45 @@
+// What a hostile worker does, each a command of ballast-hostile.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+#include <zmq.hpp>
+
+#include "protocol/ids.h"
+
+namespace ballast::hostile {
+
+// Says hello to the lanes of shard 0 like a worker, and brings them this many whole roots of its own invention, all
+// zeros, for one step after the other.
+void push_roots(zmq::context_t& context, const std::string& lead, SessionId session, Step roots);
+
+// Sends results of evaluations that nobody has asked it for, again and again.
+void flood_results(zmq::context_t& context, const std::string& lead, double seconds);
+
+// As who may evaluate: with the job's arithmetic and data, which it claims to have. Computes nothing; of the items that
+// it is given it sends one wrong result each, and says so.
+void answer_evaluations(zmq::context_t& context, const std::string& lead, const std::string& fingerprint,
+                        const std::string& data_digest, double seconds);
+
+// Contributes to the first item of the job that is open, claiming that it rests on a life of shard 0 that never was.
+void push_mark(zmq::context_t& context, const std::string& lead, SessionId session);
+
+// Sends messages that do not end to whom they say, again and again, until the time is over.
+void send_parts(zmq::context_t& context, const std::string& address, const std::filesystem::path& key, bool says_hello,
+                double seconds);
+
+// Everything that a key of a worker lets anybody say but values for open work, in a random order, by many connections:
+// see mixture.cpp. Prints how often it did each.
+struct MixtureOptions {
+  double seconds = 0;
+  std::uint64_t seed = 0;
+  std::filesystem::path key;
+  // Fingerprint and digest of the data of honest workers, by which it is given work; empty: it makes some up. Then
+  // their sessions, in whose names it speaks as well.
+  std::vector<std::string> claims;
+};
+void send_mixture(zmq::context_t& context, const std::string& lead, const MixtureOptions& options);
+
+}  // namespace ballast::hostile

@@ -1,0 +1,72 @@
+#include "tests/cluster/hostile/talker.h"
+
+#include "common/wire/wire.h"
+
+namespace ballast::hostile {
+
+namespace {
+
+constexpr std::size_t kMostOfPart = 1 << 20;
+constexpr int kUnsent = 2000;  // messages that wait in the program
+
+std::byte* zeros() {
+  static std::array<std::byte, kMostOfPart> bytes{};
+  return bytes.data();
+}
+
+void keep(void* /*data*/, void* /*hint*/) {}
+
+}  // namespace
+
+Talker::Talker(zmq::context_t& context, const std::string& address, const std::string& routing_id, ClientKeys* keys)
+    : socket_(context, zmq::socket_type::dealer) {
+  socket_.set(zmq::sockopt::linger, 0);
+  socket_.set(zmq::sockopt::sndhwm, kUnsent);
+  socket_.set(zmq::sockopt::routing_id, routing_id);
+  if (keys != nullptr) {
+    const auto handshake = keys->handshake(0);
+    socket_.set(zmq::sockopt::curve_serverkey, handshake.server_key);
+    socket_.set(zmq::sockopt::curve_publickey, handshake.own.public_key);
+    socket_.set(zmq::sockopt::curve_secretkey, handshake.own.secret_key);
+  }
+  socket_.connect(address);
+}
+
+bool Talker::send_frame(std::span<const std::byte> frame, bool more) {
+  const auto flags = more ? zmq::send_flags::sndmore | zmq::send_flags::dontwait : zmq::send_flags::dontwait;
+  return socket_.send(zmq::const_buffer(frame.data(), frame.size()), flags).has_value();
+}
+
+bool Talker::send(std::span<const std::byte> frame) { return send_frame(frame, false); }
+
+bool Talker::send(const Message& message) {
+  Encoder encoder;
+  return send_frame(encoder.encode(message), false);
+}
+
+bool Talker::send(const Message& message, std::span<const std::byte> payload) {
+  Encoder encoder;
+  return send_frame(encoder.encode(message), true) && send_frame(payload, false);
+}
+
+bool Talker::send_parts(std::size_t parts, std::size_t bytes_each) {
+  for (std::size_t i = 0; i < parts; ++i) {
+    zmq::message_t part(zeros(), bytes_each, keep);
+    const bool more = i + 1 < parts;
+    if (!socket_.send(part, more ? zmq::send_flags::sndmore | zmq::send_flags::dontwait : zmq::send_flags::dontwait)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+std::size_t Talker::read(std::size_t most) {
+  std::size_t count = 0;
+  zmq::message_t frame;
+  while (count < most && socket_.recv(frame, zmq::recv_flags::dontwait)) {
+    count += frame.more() ? 0 : 1;
+  }
+  return count;
+}
+
+}  // namespace ballast::hostile

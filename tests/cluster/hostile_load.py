@@ -1,0 +1,198 @@
+"""A worker with a valid key, a fifth of a processor and 100 Mbit/s, that says all its key lets it say but values of open
+work: the others keep their throughput, the servers' memory stays bounded, and the job has the bits of one without it. If it
+also claims to be able to compute, it is given work that it leaves undone: that costs the others time, and nothing else.
+
+In turns with a harmless process that takes as much of the machine and of the link. Needs root, for network namespaces and
+control groups. Exit code 77: it cannot be tried here. BALLAST_HOSTILE_SECONDS: of hostility in all (30).
+"""
+
+import json
+import os
+import shutil
+import statistics
+import sys
+import threading
+import time
+
+import cgroups
+import harness
+import hosts
+import jobs
+
+SECONDS = float(os.environ.get("BALLAST_HOSTILE_SECONDS", "30"))
+WINDOW = max(10.0, min(60.0, SECONDS / 5))  # seconds of one turn
+SEED = int(os.environ.get("BALLAST_HOSTILE_SEED", "1"))
+SHARE = 0.2             # of a processor
+RATE = 100e6 / 8        # bytes a second
+KEPT = 0.9              # of the throughput
+MOST_GROWTH = 512       # MiB: what nobody counts one by one, and what servers hold of who does not read (docs/bounds.md)
+PORT = 7000
+SINK = 7001
+KINDS = ("read", "random", "small", "pulls of all", "connections", "crowd", "unended", "commands", "of lanes", "to lanes", "to the lead",
+         "pushes")      # what it counts
+BEGUN = 60              # steps that are over before anybody is hostile
+
+# Computes and sends for as long as it may: the group and the link say how much that is.
+HARMLESS = f"""
+import socket, sys
+connection = socket.create_connection((sys.argv[1], {SINK}))
+block = bytes(1 << 16)
+while True:
+    connection.sendall(block)
+    sum(range(20_000))
+"""
+
+
+class HostileLoad(harness.ClusterCase):
+    patience = 2 * harness.PATIENCE
+
+    def setUp(self):
+        super().setUp()
+        self.hosts = hosts.Hosts(["cluster", "other"])
+        self.addCleanup(self.hosts.remove)
+        self.hosts.limit_up("other", RATE)
+        self.hosts.limit_down("other", RATE)
+        self.group = cgroups.Processors(SHARE, "other")
+        self.addCleanup(self.group.remove)  # after the processes: those were started later
+        self.keys = self.folder / "keys"
+        self.ballast("keygen", self.keys, "--workers", 3)
+        self.at_servers = self.folder / "at-servers"
+        self.at_servers.mkdir()
+        for name in ("server.key", "allowed.keys"):
+            shutil.copyfile(self.keys / name, self.at_servers / name)
+            (self.at_servers / name).chmod(0o600)
+        self.lead = f"tcp://{self.hosts.address['cluster']}:{PORT}"
+
+    def begin(self):
+        text = jobs.emulated(steps=1_000_000, compute_ms=20).replace("cluster: {shards: 1,", "cluster: {shards: 1, lanes: 2,")
+        self.file = self.job(text)
+        server = self.on_cluster("server", harness.SERVER, "--job", self.file, "--shard", 0, "--lead", self.lead,
+                                 "--bind", f"tcp://{self.hosts.address['cluster']}:*", "--database", self.folder / "shard-0",
+                                 "--keys", self.at_servers)
+        workers = [self.on_cluster(f"worker-{number}", harness.WORKER, "--lead", self.lead, "--name", f"worker-{number}",
+                                   "--keys", self.keys / f"worker-{number}.key") for number in (1, 2)]
+        self.wait_for("steps", lambda: (self.status() or {"step": 0})["step"] >= BEGUN)
+        return server, workers
+
+    def on_cluster(self, name, *words):
+        return self.start_process(*self.hosts.on("cluster", *words, "--log-file", self.folder / f"{name}.log"))
+
+    def status(self):
+        answer = self.hosts.call("cluster", harness.BALLAST, "status", "--json", self.lead, "--keys",
+                                 self.keys / "operator.key", check=False)
+        return json.loads(answer.stdout) if answer.returncode == 0 else None
+
+    def step(self):
+        """On a busy machine an answer may be late."""
+        return self.wait_for("a status", self.status)["step"]
+
+    # ---- the two that take as much
+
+    def limited(self, *words, **options):
+        def enter():
+            harness.end_with_parent()
+            self.group.enter()
+        return self.start_process(*self.hosts.on("other", *words), preexec_fn=enter, **options)
+
+    def sink(self):
+        """Takes what the harmless one sends, as servers take what the hostile one sends."""
+        with self.hosts.inside("cluster"):
+            listener = hosts.socket.create_server((self.hosts.address["cluster"], SINK))
+        self.addCleanup(listener.close)
+
+        def drain():
+            while True:
+                try:
+                    connection, _ = listener.accept()
+                except OSError:
+                    return
+                with connection:
+                    while connection.recv(1 << 20):
+                        pass
+        threading.Thread(target=drain, daemon=True).start()
+
+    def harmless(self, _):
+        return self.limited(sys.executable, "-c", HARMLESS, self.hosts.address["cluster"])
+
+    def hostile(self, number):
+        return self.mixture(number, "", "")
+
+    def hostile_with_claims(self, number):
+        status = self.wait_for("a status", self.status)
+        return self.mixture(number, self.honest(status)[0]["fingerprint"], status["data"]["value"])
+
+    def mixture(self, number, *claims):
+        sessions = [one["session"] for one in self.honest(self.wait_for("a status", self.status))]
+        return self.limited(harness.HOSTILE, self.lead, "mixture", 10 * WINDOW, SEED + number, self.keys / "worker-3.key",
+                            *claims, *sessions, out=self.folder / f"hostile-{number}.log")
+
+    @staticmethod
+    def honest(status):
+        return [one for one in status["sessions"] if one["live"] and one["name"].startswith("worker-")]
+
+    # ---- what comes of it
+
+    def pace(self, load, number):
+        """Steps a second of the others meanwhile, and the part of a processor that the server took."""
+        process = load(number)
+        time.sleep(1)
+        before, spent, began = self.step(), self.processor_time(), time.monotonic()
+        until = began + WINDOW
+        while time.monotonic() < until:
+            time.sleep(0.25)
+            self.note_memory()
+            self.assertIsNone(process.poll(), harness.text_of(self.folder / f"hostile-{number}.log"))
+        after, spent, ended = self.step(), self.processor_time() - spent, time.monotonic()
+        process.terminate()
+        process.wait(self.patience)
+        return (after - before) / (ended - began), spent / (ended - began)
+
+    def processor_time(self):
+        with open(f"/proc/{self.server.pid}/stat", encoding="utf-8") as file:
+            return sum(map(int, file.read().rsplit(")", 1)[1].split()[11:13])) / os.sysconf("SC_CLK_TCK")
+
+    def note_memory(self):
+        with open(f"/proc/{self.server.pid}/status", encoding="utf-8") as lines:
+            self.resident.append(next(int(line.split()[1]) for line in lines if line.startswith("VmRSS")) // 1024)
+
+    def test_others_keep_their_throughput_and_their_bits(self):
+        self.check(self.hostile, KEPT)
+
+    def test_work_that_it_takes_and_leaves_undone_costs_time_alone(self):
+        self.check(self.hostile_with_claims, KEPT)
+
+    def check(self, hostile, kept):
+        self.server, workers = self.begin()
+        self.resident = []
+        self.sink()
+        self.note_memory()
+        calm, disturbed = [], []
+        for number in range(max(2, round(SECONDS / WINDOW))):
+            calm.append(self.pace(self.harmless, number))
+            disturbed.append(self.pace(hostile, number))
+        (calm_pace, calm_share), (pace, share) = (map(statistics.mean, zip(*one)) for one in (calm, disturbed))
+        ratio = pace / calm_pace
+        growth = max(self.resident) - self.resident[0]
+        print(f"{ratio:.3f} of the throughput: {calm_pace:.2f} steps/s beside the harmless one, {pace:.2f} beside the hostile "
+              f"one; the server took {calm_share:.2f} and {share:.2f} of a processor, and has grown by {growth} MiB at most, "
+              f"from {self.resident[0]}", *(f"{a[0]:.2f} {b[0]:.2f}" for a, b in zip(calm, disturbed)), sep="\n", flush=True)
+        self.assertNotIn("refused for a while", harness.text_of(self.folder / "server.log"))  # all of it was heard
+        for number in range(len(disturbed)):  # each kind of message was sent
+            sent = json.loads((self.folder / f"hostile-{number}.log").read_text())
+            self.assertTrue(all(sent.get(kind, 0) > 3 for kind in KINDS), sent)
+        status = self.wait_for("a status", self.status)
+        self.assertEqual(status["rollbacks"], 0, self.logs())
+        self.assertEqual(status["timeline"], 1)
+        self.assertGreaterEqual(ratio, kept, self.logs())
+        self.assertLess(growth, MOST_GROWTH, self.logs())
+        self.expect_bits_of_an_undisturbed_run(workers)
+
+    def expect_bits_of_an_undisturbed_run(self, workers):
+        stop = self.hosts.call("cluster", harness.BALLAST, "stop", self.lead, "--keys", self.keys / "operator.key")
+        for process in [*workers, self.server]:
+            self.assertEqual(process.wait(self.patience), 0, self.logs())
+        self.expect_bits_so_far(self.file, stop.stdout + stop.stderr, [self.folder / "shard-0"], patience=300 + 2 * SECONDS)
+
+
+if __name__ == "__main__":
+    harness.main(lambda: hosts.unfit() or cgroups.unfit())

@@ -1,0 +1,73 @@
+// Whose messages do not end, and what becomes of the key.
+#include "server/unended_messages.h"
+
+#include <doctest/doctest.h>
+
+#include "server/barred_keys.h"
+
+namespace ballast {
+namespace {
+
+using Rests = std::vector<Intake::Rest>;
+
+constexpr std::uint64_t kMuch = kMuchUnended;
+const std::string kHere = "10.0.0.1";
+
+TEST_CASE("one key alone has much that is of no whole message") {
+  CHECK(sole_sender({}, {}, {}) == std::nullopt);
+  CHECK(sole_sender({{kHere, "a", kMuch - 1}}, {}, {}) == std::nullopt);
+  CHECK(sole_sender({{kHere, "a", kMuch}}, {}, {}) == "a");
+  CHECK(sole_sender({{kHere, "a", kMuch}, {kHere, "b", kMuch - 1}}, {}, {}) == "a");
+  CHECK(sole_sender({{kHere, "a", kMuch}, {"10.0.0.2", "b", kMuch}}, {}, {}) == std::nullopt);
+}
+
+TEST_CASE("a key's connections count together, wherever they come from") {
+  CHECK(sole_sender({{kHere, "a", kMuch / 2}, {"10.0.0.2", "a", kMuch / 2}, {kHere, "b", kMuch / 2}}, {}, {}) == "a");
+}
+
+TEST_CASE("a connection that has said nothing whole has the key that was let in from there and not heard") {
+  const Rests rests = {{kHere, std::nullopt, kMuch}, {kHere, "a", 100}};
+  CHECK(sole_sender(rests, {{{kHere, "b"}, 1}}, {}) == "b");
+  CHECK(sole_sender(rests, {{{kHere, "a"}, 2}, {{kHere, "b"}, 1}}, {{{kHere, "a"}, 2}}) == "b");
+  CHECK(sole_sender(rests, {{{kHere, "a"}, 2}, {{kHere, "b"}, 3}}, {{{kHere, "a"}, 2}, {{kHere, "b"}, 2}}) == "b");
+  // Of two it may be either's, and of nobody who was let in nobody's.
+  CHECK(sole_sender(rests, {{{kHere, "a"}, 2}, {{kHere, "b"}, 1}}, {{{kHere, "a"}, 1}}) == std::nullopt);
+  CHECK(sole_sender(rests, {{{kHere, "a"}, 2}}, {{{kHere, "a"}, 2}}) == std::nullopt);
+  CHECK(sole_sender(rests, {{{"10.0.0.2", "b"}, 1}}, {}) == std::nullopt);
+}
+
+TEST_CASE("beside much that cannot be told apart nobody is blamed") {
+  const Rests rests = {{kHere, "a", kMuch}, {"10.0.0.2", std::nullopt, kMuch}};
+  CHECK(sole_sender(rests, {}, {}) == std::nullopt);
+  CHECK(sole_sender({{kHere, "a", kMuch}, {"10.0.0.2", std::nullopt, 100}}, {}, {}) == "a");
+}
+
+TEST_CASE("a key is refused from the second time on, each time for twice as long") {
+  BarredKeys keys;
+  Micros now = 1'000'000'000;
+  CHECK(keys.blame("a", now) == 0);
+  CHECK_FALSE(keys.is_barred("a", now));
+  auto span = BarredKeys::kShortest;
+  for (int i = 0; i < 10; ++i) {
+    CAPTURE(i);
+    CHECK(keys.blame("a", now) == span);
+    CHECK(keys.is_barred("a", now + span - 1));
+    CHECK(keys.blame("a", now + span - 1) == 1);  // of a connection from before: no longer for that
+    CHECK_FALSE(keys.is_barred("a", now + span));
+    CHECK_FALSE(keys.is_barred("b", now));
+    now += span;
+    span = std::min(2 * span, BarredKeys::kLongest);
+  }
+}
+
+TEST_CASE("a key that has kept still for an hour begins anew") {
+  BarredKeys keys;
+  CHECK(keys.blame("a", 0) == 0);
+  CHECK(keys.blame("a", BarredKeys::kLongest) == 0);
+  CHECK(keys.blame("a", BarredKeys::kLongest + 1) == BarredKeys::kShortest);
+  CHECK(keys.blame("a", 2 * BarredKeys::kLongest) == 2 * BarredKeys::kShortest);
+  CHECK(keys.blame("a", 3 * BarredKeys::kLongest + 2 * BarredKeys::kShortest) == 0);
+}
+
+}  // namespace
+}  // namespace ballast
