@@ -66,9 +66,14 @@ std::string job_mounted() { return "./job.yaml:" + std::string(kJobFolder) + "/j
 
 std::string keys_mounted(const std::string& volume) { return volume + ":" + kKeysFolder + ":ro"; }
 
-// The folder, not the file: a file that is replaced would stay the old one.
-std::string copy_key_mounted(const RenderedJob& rendered) {
-  return rendered.options.copy_key + ":" + kCopyKeyFolder + ":ro";
+// Of servers, and of who restores. The folder, not the file: a file that is replaced would stay the old one.
+void mount_keys_of_copies(const RenderedJob& rendered, Json& service) {
+  if (rendered.encrypts_copies()) {
+    service["volumes"].push_back(rendered.options.copy_key + ":" + kCopyKeyFolder + ":ro");
+  }
+  if (rendered.has_s3_credentials()) {
+    service["volumes"].push_back(rendered.options.s3_credentials + ":" + kS3CredentialsFolder + ":ro");
+  }
 }
 
 Json after_keys() { return {{"keys", {{"condition", "service_completed_successfully"}}}}; }
@@ -85,12 +90,10 @@ Json shard_service_of_compose(const RenderedJob& rendered, std::uint32_t shard) 
   if (rendered.copies_to_folder()) {
     server["volumes"].push_back(rendered.options.copies + ":" + rendered.job.spec.durability.copy_to);
   }
-  if (rendered.copies_to_bucket()) {
+  if (rendered.copies_to_bucket() && !rendered.has_s3_credentials()) {
     server["environment"] = Json(kBucketKeys);  // of the shell's
   }
-  if (rendered.encrypts_copies()) {
-    server["volumes"].push_back(copy_key_mounted(rendered));
-  }
+  mount_keys_of_copies(rendered, server);
   if (!rendered.options.initial.empty()) {
     server["volumes"].push_back(rendered.options.initial + ":" + kInitialFolder + ":ro");
   }
@@ -144,9 +147,7 @@ Json operator_service(const RenderedJob& rendered) {
   if (rendered.copies_to_folder()) {
     service["volumes"].push_back(rendered.options.copies + ":" + rendered.job.spec.durability.copy_to);
   }
-  if (rendered.encrypts_copies()) {
-    service["volumes"].push_back(copy_key_mounted(rendered));
-  }
+  mount_keys_of_copies(rendered, service);
   return service;
 }
 

@@ -130,6 +130,10 @@ std::vector<std::string> secrets_to_make(const RenderedJob& rendered) {
     lines.push_back("ballast keygen --copies " + name);
     lines.push_back("kubectl create secret generic " + rendered.options.copy_key + " --from-file=" + name);
   }
+  if (rendered.has_s3_credentials()) {
+    lines.push_back("kubectl create secret generic " + rendered.options.s3_credentials +
+                    " --from-file=" + shell_word(rendered.s3_credentials_name()));
+  }
   return lines;
 }
 

@@ -95,6 +95,9 @@ Json server_container(const RenderedJob& rendered, std::uint32_t shard) {
   if (rendered.encrypts_copies()) {
     container["volumeMounts"].push_back(mount_of("copy-key", kCopyKeyFolder, true));
   }
+  if (rendered.has_s3_credentials()) {
+    container["volumeMounts"].push_back(mount_of("s3-credentials", kS3CredentialsFolder, true));
+  }
   if (!rendered.options.initial.empty()) {
     container["volumeMounts"].push_back(mount_of("initial", kInitialFolder, true));
   }
@@ -187,6 +190,10 @@ Json server_template(const RenderedJob& rendered, std::uint32_t shard) {
   }
   if (rendered.encrypts_copies()) {
     spec["volumes"].push_back(volume_of_secret("copy-key", rendered.options.copy_key, {rendered.copy_key_name()}));
+  }
+  if (rendered.has_s3_credentials()) {
+    spec["volumes"].push_back(
+        volume_of_secret("s3-credentials", rendered.options.s3_credentials, {rendered.s3_credentials_name()}));
   }
   if (!rendered.options.initial.empty()) {
     spec["volumes"].push_back(volume_of_claim("initial", rendered.options.initial, true));

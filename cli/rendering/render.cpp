@@ -1,5 +1,6 @@
 #include "cli/rendering/render.h"
 
+#include <array>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -58,8 +59,10 @@ void tell_unfit_names(const RenderedJob& rendered) {
 
 // For who reads the objects, and for who never sees them, as they go to kubectl at once.
 std::string comment_of_secrets(const RenderedJob& rendered) {
-  std::string text = std::string("# Its pods wait for ") + (rendered.encrypts_copies() ? "three" : "two") +
-                     " Secrets, whose contents are not in here:\n";
+  constexpr std::array kCounts = {"two", "three", "four"};
+  const auto more = std::size_t{rendered.encrypts_copies()} + std::size_t{rendered.has_s3_credentials()};
+  std::string text =
+      std::string("# Its pods wait for ") + kCounts.at(more) + " Secrets, whose contents are not in here:\n";
   for (const auto& line : secrets_to_make(rendered)) {
     text += "#   " + line + "\n";
   }
@@ -79,18 +82,27 @@ void tell_of_secrets(const RenderedJob& rendered) {
         "loses the copies (docs/copies.md)\n",
         rendered.options.copy_key.c_str(), rendered.copy_key_name().c_str());
   }
+  if (rendered.has_s3_credentials()) {
+    std::fprintf(stderr,
+                 "ballast: its servers wait for the Secret %s (%s), the bucket's keys as the AWS command line has them "
+                 "(docs/copies.md)\n",
+                 rendered.options.s3_credentials.c_str(), rendered.s3_credentials_name().c_str());
+  }
 }
 
 void check_keys_of_bucket(const RenderedJob& rendered) {
-  if (rendered.copies_to_bucket() && rendered.options.s3_secret.empty() && !rendered.options.weights) {
+  if (rendered.copies_to_bucket() && rendered.options.s3_secret.empty() && !rendered.has_s3_credentials() &&
+      !rendered.options.weights) {
     throw UsageError("durability.copy_to: copies go to " + rendered.job.spec.durability.copy_to +
-                     ", for which servers need keys; say --s3-secret with the name of a Secret that has them");
+                     ", for which servers need keys; say --s3-secret with the name of a Secret that has them, or "
+                     "durability.s3_credentials_file with "
+                     "--s3-credentials");
   }
 }
 
 // Compose takes a folder without a slash for the name of a volume, and others from where its file is.
 RenderOptions with_absolute_folders(RenderOptions options) {
-  for (auto* folder : {&options.data, &options.copies, &options.initial, &options.copy_key}) {
+  for (auto* folder : {&options.data, &options.copies, &options.initial, &options.copy_key, &options.s3_credentials}) {
     if (!folder->empty()) {
       *folder = fs::absolute(*folder).lexically_normal().string();
     }

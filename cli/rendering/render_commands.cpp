@@ -33,6 +33,8 @@ void define_common(CLI::App& command, RenderOptions& options, std::string& memor
   command.add_option("--copies", options.copies, of + " that durability.copy_to means in the containers");
   command.add_option("--copy-key", options.copy_key,
                      std::string(secret) + " with the file of durability.copy_key_file");
+  command.add_option("--s3-credentials", options.s3_credentials,
+                     std::string(secret) + " with the file of durability.s3_credentials_file");
   command.add_option("--initial", options.initial, of + " with the file of training.init_from");
 }
 
@@ -42,8 +44,10 @@ void define_kubernetes(CLI::App& command, RenderOptions& options) {
   command.add_option("--server-cpu", options.server_cpu, "processors that a server asks for (default 500m)");
   command.add_option("--worker-cpu", options.worker_cpu, "processors that a worker asks for (default 1)");
   command.add_option("--storage-class", options.storage_class, "of the servers' claims (default: the cluster's)");
-  command.add_option("--s3-secret", options.s3_secret,
-                     "the Secret with AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, for durability.copy_to: s3://...");
+  command.add_option(
+      "--s3-secret", options.s3_secret,
+      "the Secret with AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, for durability.copy_to: s3://... of a job "
+      "without durability.s3_credentials_file");
   command.add_option("--server-secret", options.server_secret,
                      "the Secret with server.key and allowed.keys (default: NAME-server-keys)");
   command.add_option("--worker-secret", options.worker_secret,

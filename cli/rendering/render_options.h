@@ -29,6 +29,8 @@ struct RenderOptions {
   // Of jobs with durability.copy_key_file, whose name it has there. Kubernetes: a Secret. Compose: a folder of the
   // host.
   std::string copy_key;
+  // Of jobs with durability.s3_credentials_file; the same.
+  std::string s3_credentials;
   std::string output;               // Kubernetes: a file, empty: standard output. Compose: a folder
   std::string server_cpu = "500m";  // requests, as Kubernetes writes them
   std::string worker_cpu = "1";

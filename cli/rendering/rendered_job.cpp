@@ -33,8 +33,15 @@ void check_places(const JobSpec& spec, const RenderOptions& options) {
                 "the weights begin as in a file, " + spec.training.init_from, "--initial");
   require_place(!spec.durability.copy_key_file.empty(), options.copy_key, "durability.copy_key_file",
                 "copies are encrypted by the key in a file, " + spec.durability.copy_key_file, "--copy-key");
+  const auto& credentials = spec.durability.s3_credentials_file;
+  require_place(!credentials.empty(), options.s3_credentials, "durability.s3_credentials_file",
+                "servers have the bucket's keys from a file, " + credentials, "--s3-credentials");
   if (!options.s3_secret.empty() && !is_bucket(copy_to)) {
     throw UsageError("--s3-secret has no use: durability.copy_to of the job is no s3://BUCKET/PREFIX");
+  }
+  if (!options.s3_secret.empty() && !credentials.empty()) {
+    throw UsageError("--s3-secret has no use: servers have the bucket's keys from a file, " + credentials +
+                     " (durability.s3_credentials_file), by --s3-credentials");
   }
 }
 
@@ -49,6 +56,7 @@ RenderOptions with_container_paths(const RenderOptions& options, const JobSpec& 
   };
   move("training.init_from", spec.training.init_from, kInitialFolder);
   move("durability.copy_key_file", spec.durability.copy_key_file, kCopyKeyFolder);
+  move("durability.s3_credentials_file", spec.durability.s3_credentials_file, kS3CredentialsFolder);
   return changed;
 }
 
@@ -60,6 +68,10 @@ std::string RenderedJob::image(const std::string& program) const {
 
 std::string RenderedJob::copy_key_name() const {
   return std::filesystem::path(job.spec.durability.copy_key_file).filename().string();
+}
+
+std::string RenderedJob::s3_credentials_name() const {
+  return std::filesystem::path(job.spec.durability.s3_credentials_file).filename().string();
 }
 
 std::string RenderedJob::server_secret() const {

@@ -18,9 +18,10 @@ inline constexpr auto* kServerFolder = "/var/lib/ballast";
 inline constexpr auto* kDataFolder = "/data";
 inline constexpr auto* kInitialFolder = "/initial";
 inline constexpr auto* kCopyKeyFolder = "/copy-key";
+inline constexpr auto* kS3CredentialsFolder = "/s3-credentials";
 inline constexpr auto* kKeysFolder = "/keys";  // each has the keys of its role, and no others
 inline constexpr auto* kWorkerKeyFile = "worker.key";
-// What servers know a bucket's keys by.
+// What servers know a bucket's keys by that are in no file.
 inline constexpr std::array<const char*, 2> kBucketKeys = {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"};
 inline constexpr std::uint32_t kImageUser = 10001;  // and its group
 
@@ -42,7 +43,8 @@ inline constexpr std::uint32_t kProbeTimeout = 15;
 inline bool is_bucket(const std::string& place) { return place.starts_with("s3://"); }
 
 struct RenderedJob {
-  Job job;  // training.init_from and durability.copy_key_file are where a container finds them
+  // training.init_from, durability.copy_key_file and durability.s3_credentials_file are where a container finds them
+  Job job;
   RenderOptions options;
   std::string name;  // base of the objects' names
   ProcessSizes sizes;
@@ -55,6 +57,10 @@ struct RenderedJob {
   [[nodiscard]] bool encrypts_copies() const { return !options.copy_key.empty(); }
   // In kCopyKeyFolder.
   [[nodiscard]] std::string copy_key_name() const;
+  // The bucket's keys are in a file, and not in the environment.
+  [[nodiscard]] bool has_s3_credentials() const { return !options.s3_credentials.empty(); }
+  // In kS3CredentialsFolder.
+  [[nodiscard]] std::string s3_credentials_name() const;
   [[nodiscard]] bool copies_to_bucket() const { return is_bucket(job.spec.durability.copy_to); }
   // REGISTRY/PROGRAM:TAG
   [[nodiscard]] std::string image(const std::string& program) const;

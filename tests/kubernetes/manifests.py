@@ -83,7 +83,8 @@ class Rendered(unittest.TestCase):
     @classmethod
     def kinds_of_jobs(cls):
         """(title, (objects, names that others make))"""
-        external = ["files", "copies", "start", "keys", "models", "team-server-keys", "team-worker-keys", "key-of-copies"]
+        external = ["files", "copies", "start", "keys", "models", "team-server-keys", "team-worker-keys", "key-of-copies",
+                    "keys-of-bucket"]
         mnist = str(ROOT / "configs" / "mnist-lenet5.yaml")
         for title, arguments, job in (
             ("plain", [], cls.job()),
@@ -98,6 +99,10 @@ class Rendered(unittest.TestCase):
                                     "--set", "durability.run=mnist-1"], mnist),
             ("copies to a bucket", ["--s3-secret", "keys", "--set", "durability.copy_to=s3://bucket/x", "--set",
                                     "durability.s3_endpoint=https://s3.example.org"], cls.job()),
+            ("copies to a bucket, keys in a file",
+             ["--s3-credentials", "keys-of-bucket", "--set", "durability.copy_to=s3://bucket/x", "--set",
+              "durability.s3_endpoint=https://s3.example.org", "--set", "durability.s3_credentials_file=/a/credentials"],
+             cls.job()),
             ("encrypted copies", ["--data", "files", "--copies", "copies", "--copy-key", "key-of-copies", "--set",
                                   "durability.copy_to=/copies", "--set", "durability.copy_key_file=copies.key"], mnist),
             ("initial weights", ["--data", "files", "--initial", "start", "--set",

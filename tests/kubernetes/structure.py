@@ -9,6 +9,7 @@ KEY = re.compile(r"(--?[a-z-]+=)?[0-9a-zA-Z.:+=^!/*?&<>()\[\]{}@%$#-]{40}")
 # By role of a pod: of its Secret's keys those that it sees, and its argument.
 KEYS = {"server": (["server.key", "allowed.keys"], "--keys={folder}"), "worker": (["worker.key"], "--keys={folder}/worker.key")}
 BUCKET = {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"}  # what may come from a Secret as a variable
+FILES_OF_COPIES = {"copy_key_file": "copy-key", "s3_credentials_file": "s3-credentials"}  # servers alone see them
 GROUP_READS = 0o440
 UNITS = {"": 1, "m": 1e-3, "Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40}
 
@@ -160,10 +161,10 @@ class Objects:
         role = labels.get("app.kubernetes.io/component")
         files, argument = KEYS.get(role, ([], ""))
         secrets = [volume for volume in pod.get("volumes", []) if "secret" in volume or "projected" in volume]
-        of_copies = self.copy_key(labels["app.kubernetes.io/instance"]) if role == "server" else None
-        if of_copies:
-            self.check_copy_key(name, pod, of_copies, [volume for volume in secrets if volume["name"] == "copy-key"])
-            secrets = [volume for volume in secrets if volume["name"] != "copy-key"]
+        for key, place in FILES_OF_COPIES.items() if role == "server" else ():
+            if file := self.file_of_job(labels["app.kubernetes.io/instance"], key, place):
+                self.check_file(name, pod, file, place, [volume for volume in secrets if volume["name"] == place])
+                secrets = [volume for volume in secrets if volume["name"] != place]
         if len(secrets) != (1 if files else 0):
             self.fault(name, f"mounts {len(secrets)} Secrets as {role}")
         for volume in secrets:
@@ -183,23 +184,23 @@ class Objects:
         for container in containers(pod):
             self.check_words(name, container)
 
-    def copy_key(self, instance):
-        """The file's name with the key of the job's copies, where its job file says so."""
+    def file_of_job(self, instance, key, place):
+        """The name of a file in a folder of servers, where the job file has one by that key."""
         for map_ in self.of("ConfigMap"):
             if map_["metadata"]["name"] == f"{instance}-job":
-                found = re.search(r'^ *copy_key_file: "?/copy-key/([\w.-]+)"?$', map_["data"]["job.yaml"], re.M)
+                found = re.search(rf'^ *{key}: "?/{place}/([\w.-]+)"?$', map_["data"]["job.yaml"], re.M)
                 return found and found[1]
         return None
 
-    def check_copy_key(self, name, pod, file, volumes):
+    def check_file(self, name, pod, file, place, volumes):
         secrets = [volume["secret"] for volume in volumes]
         if [secret.get("items") for secret in secrets] != [[{"key": file, "path": file}]] or any(
                 secret.get("defaultMode") != GROUP_READS or secret["secretName"] not in self.external for secret in secrets):
-            self.fault(name, f"has the key of copies by {secrets}")
+            self.fault(name, f"has {place} by {secrets}")
         for container in containers(pod):
-            mounts = [mount for mount in container.get("volumeMounts", []) if mount["name"] == "copy-key"]
-            if mounts != [{"name": "copy-key", "mountPath": "/copy-key", "readOnly": True}]:
-                self.fault(name, f"sees the key of copies by {mounts}")
+            mounts = [mount for mount in container.get("volumeMounts", []) if mount["name"] == place]
+            if mounts != [{"name": place, "mountPath": f"/{place}", "readOnly": True}]:
+                self.fault(name, f"sees {place} by {mounts}")
 
     def check_words(self, name, container):
         words = container["args"] + container.get("command", [])

@@ -123,6 +123,25 @@ TEST_CASE("servers of a compose file that copy to a bucket reach it, with the ke
   CHECK_FALSE(file["services"]["worker"].contains("environment"));
 }
 
+TEST_CASE("servers of a compose file have a bucket's keys from the folder with their file, and none from the shell") {
+  JobToRender job;
+  job.options.overrides = {"durability.copy_to=s3://bucket/x", "durability.s3_endpoint=https://s3.example.org",
+                           "durability.s3_credentials_file=/home/me/.aws/credentials"};
+  CHECK(job.refusal().find("durability.s3_credentials_file: servers have the bucket's keys from a file, "
+                           "/home/me/.aws/credentials, which no container has by itself; say --s3-credentials") == 0);
+  job.options.s3_credentials = "/srv/bucket";
+  const auto file = compose_file(job.rendered());
+  for (const std::string service : {"server-0", "server-1", "ballast"}) {
+    CHECK(has_word(file["services"][service]["volumes"], "/srv/bucket:/s3-credentials:ro"));
+    CHECK_FALSE(file["services"][service].contains("environment"));
+  }
+  for (const std::string service : {"worker", "keys"}) {
+    CHECK_FALSE(has_word(file["services"][service]["volumes"], "/srv/bucket:/s3-credentials:ro"));
+  }
+  CHECK(file["networks"]["job"]["internal"] == false);
+  CHECK(job.rendered().job.spec.durability.s3_credentials_file == "/s3-credentials/credentials");
+}
+
 TEST_CASE("a compose file's folder has the job beside it, and names folders of this machine in full") {
   JobToRender mnist(JobToRender::kMnist);
   mnist.options.data = "mnist-files";

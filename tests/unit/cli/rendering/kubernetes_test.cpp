@@ -245,6 +245,34 @@ TEST_CASE("servers alone see the Secret with the key of copies, which is nowhere
   CHECK(million.refusal().find("--copy-key has no use") != std::string::npos);
 }
 
+TEST_CASE("servers alone see the Secret with a bucket's keys in a file, and have none in their environment") {
+  JobToRender million;
+  million.options.overrides = {"durability.copy_to=s3://bucket/x", "durability.s3_endpoint=https://s3.example.org",
+                               "durability.s3_credentials_file=/home/me/.aws/credentials"};
+  CHECK(million.refusal().find("durability.s3_credentials_file: servers have the bucket's keys from a file, "
+                               "/home/me/.aws/credentials, which no container has by itself; say --s3-credentials") ==
+        0);
+  million.options.s3_credentials = "keys-of-bucket";
+  using Words = std::vector<std::string>;
+  const auto server = million.object("Job", "million-floats-shard-1");
+  CHECK(secret_of(server) ==
+        Words{"million-floats-server-keys", "server.key", "allowed.keys", "keys-of-bucket", "credentials"});
+  const auto mounts = container_of(server)["volumeMounts"];
+  CHECK(mounts[mounts.size() - 1] ==
+        Json{{"name", "s3-credentials"}, {"mountPath", "/s3-credentials"}, {"readOnly", true}});
+  CHECK(container_of(server).dump().find("secretKeyRef") == std::string::npos);
+  CHECK(secret_of(million.object("Job", "million-floats-workers")) ==
+        Words{"million-floats-worker-keys", "worker.key"});
+  CHECK(million.rendered().job.spec.durability.s3_credentials_file == "/s3-credentials/credentials");
+  CHECK(secrets_to_make(million.rendered()).back() ==
+        "kubectl create secret generic keys-of-bucket --from-file=credentials");
+  million.options.s3_secret = "keys";
+  CHECK(million.refusal().find("--s3-secret has no use: servers have the bucket's keys from a file") == 0);
+  million.options.s3_secret.clear();
+  million.options.overrides.pop_back();
+  CHECK(million.refusal().find("--s3-credentials has no use") == 0);
+}
+
 TEST_CASE("a Secret that changes is seen in its pods, whose group alone may read it") {
   const auto pod = pod_of(JobToRender().object("Job", "million-floats-shard-0"));
   const auto& mount = pod["containers"][0]["volumeMounts"][2];
