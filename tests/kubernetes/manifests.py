@@ -197,7 +197,7 @@ class Rendered(unittest.TestCase):
         mounts = pod["containers"][0]["volumeMounts"]
         mounts.remove(next(mount for mount in mounts if mount["name"] == "copy-key"))
         faults = Objects(objects, external).check()
-        self.assertTrue(any("sees the key of copies by []" in fault for fault in faults), faults)
+        self.assertTrue(any("sees copy-key by []" in fault for fault in faults), faults)
 
     def test_objects_fit_the_schemas(self):
         place, why = schemas()
