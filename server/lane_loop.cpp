@@ -269,7 +269,8 @@ void LaneLoop::carry_out(lane::SendWeights& action) {
   auto* buffer = header.averages ? weights_.read_average(header.chunk) : weights_.read(header.chunk, header.version);
   metrics_.sent_weights(action.bytes);
   const Released released{action.reply, action.header.chunk, buffer, action.bytes};
-  workers_.send(action.session, action.header, Borrowed{buffer->values.data(), action.bytes, released, &releases_});
+  workers_.send(action.session, action.connection, action.header,
+                Borrowed{buffer->values.data(), action.bytes, released, &releases_});
 }
 
 void LaneLoop::carry_out(lane::SendToLead& action) {

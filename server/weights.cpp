@@ -152,12 +152,23 @@ std::unique_ptr<ChunkBuffer> LaneWeights::pooled(std::size_t elements) {
   auto& free = pool_[elements];
   if (free.empty()) {
     bytes_ += elements * sizeof(float);
+    free_idle();
     return std::make_unique<ChunkBuffer>(elements);
   }
   auto buffer = std::move(free.back());
   free.pop_back();
   buffer->retired = false;
   return buffer;
+}
+
+// Pooled ones of other sizes make room.
+void LaneWeights::free_idle() {
+  for (auto& [elements, free] : pool_) {
+    while (bytes_ > most_pooled_ && !free.empty()) {
+      bytes_ -= elements * sizeof(float);
+      free.pop_back();
+    }
+  }
 }
 
 // A buffer that is neither a version nor state any more goes back to the pool when its last reader lets go.

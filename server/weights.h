@@ -146,6 +146,7 @@ class LaneWeights {
   std::unique_ptr<ChunkBuffer> take_buffer(Entry& entry);
   std::unique_ptr<ChunkBuffer> pooled(std::size_t elements);
   void pool(std::unique_ptr<ChunkBuffer> buffer);
+  void free_idle();
 
   const Job& job_;
   bool each_item_is_update_;  // its statistics are blended; otherwise a round's change is added

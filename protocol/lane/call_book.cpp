@@ -114,8 +114,6 @@ bool CallBook::offers(SessionId session, ConnectionId connection, const std::vec
 
 void CallBook::forget_offers() { offers_.clear(); }
 
-void CallBook::reads_nothing(PayerId payer) { fails(payer); }
-
 void CallBook::fails(PayerId payer, bool taken_back) {
   if (payers_.fails(payer, now_, taken_back)) {
     offers_.stands(payer, false);
@@ -282,13 +280,7 @@ void CallBook::receipt(Timeline timeline, SessionId session, const Work& work, A
 // ---- room
 
 std::uint64_t CallBook::in_use(const LaneApplier& applier) const {
-  return applier.held_bytes() + accounts_.bytes() + credits_.size() * 2 * limits_.largest +
-         applier.readers().beyond_set_aside();
-}
-
-std::uint64_t CallBook::room_for_weights(const LaneApplier& applier) const {
-  const auto room = limits_.memory - limits_.reserve;
-  return room - std::min(room, outside(applier) - applier.readers().beyond_set_aside());
+  return applier.held_bytes() + accounts_.bytes() + credits_.size() * 2 * limits_.largest;
 }
 
 std::uint64_t CallBook::outside(const LaneApplier& applier) const {

@@ -94,8 +94,6 @@ class CallBook {
   void useful(SessionId session, PayerId payer);
   // It was of no use.
   void useless(PayerId payer);
-  // It let an update wait for what it was to read.
-  void reads_nothing(PayerId payer);
   // Takes the place of what was offered before; false: it comes late, over an older connection, or one that is dropped.
   bool offers(SessionId session, ConnectionId connection, const std::vector<Work>& works);
   void has_none(SessionId session, ConnectionId connection, std::uint64_t number, const LaneApplier& applier,
@@ -131,9 +129,6 @@ class CallBook {
   [[nodiscard]] std::optional<Awaited> awaited() const;
   [[nodiscard]] std::uint64_t memory() const { return limits_.memory; }
   [[nodiscard]] std::uint64_t in_use(const LaneApplier& applier) const;
-  // That may be kept of weights beside what is set aside for them.
-  [[nodiscard]] std::uint64_t room_for_weights(const LaneApplier& applier) const;
-  [[nodiscard]] bool is_good(PayerId payer) const { return payers_.is_good(payer); }
   [[nodiscard]] const CallCounters& counters() const { return counters_; }
 
   // All of it.

@@ -41,7 +41,7 @@ ItemApplier::ItemApplier(const LaneConfig& config)
       chunks_(config.chunks, [](const LaneChunk& chunk) { return Chunk{chunk, 0, 0, 0, {}, {}, false}; }),
       items_(0, chunks_.size()),
       lives_(config.lives),
-      readers_(config.kept_bytes, config.kept_patience) {}
+      readers_({config.kept_bytes, config.kept_patience, config.kept_pause}) {}
 
 // ---- what comes in
 
@@ -151,16 +151,19 @@ ApplierOutcome ItemApplier::measured(const lane::Measured& event, const FactorPl
   if (found == measuring_.end()) {
     return outcome;
   }
-  if (!rules_.journaled && !readers_.may_update(found->chunk)) {
+  auto& chunk = *chunks_.find(found->chunk);
+  const auto& measure = event.measure;
+  const bool is_beyond = std::max<Version>(found->item, chunk.accepted) >= plan.end();
+  const bool is_expired = !is_beyond && has_expired(found->senders.front().push, chunk);
+  const bool halts = !measure.finite && !rules_.skips_non_finite;
+  if (!rules_.journaled && !is_beyond && !is_expired && !halts && !readers_.may_update(chunk.spec.id)) {
     held_up_.push_back(event);
     return outcome;
   }
   auto update = std::move(*found);
   measuring_.erase(found);
-  auto& chunk = *chunks_.find(update.chunk);
   const auto& push = update.senders.front().push;
-  const auto& measure = event.measure;
-  if (std::max<Version>(update.item, chunk.accepted) >= plan.end()) {
+  if (is_beyond) {
     // A plan that came meanwhile ends before it.
     drop(update, outcome.actions);
     for (const auto& sender : update.senders) {
@@ -169,7 +172,7 @@ ApplierOutcome ItemApplier::measured(const lane::Measured& event, const FactorPl
     return outcome;
   }
   update.version = chunk.accepted;
-  if (has_expired(push, chunk)) {
+  if (is_expired) {
     ++counters_.staleness.expired;
     drop(update, outcome.actions);
     for (const auto& sender : update.senders) {
@@ -178,7 +181,7 @@ ApplierOutcome ItemApplier::measured(const lane::Measured& event, const FactorPl
     return outcome;
   }
   update.factors = *plan.find(update.version);
-  if (!measure.finite && !rules_.skips_non_finite) {
+  if (halts) {
     // The lead ends the job.
     chunk.measure = measure;
     chunk.measure->slot = push.fault;
@@ -242,21 +245,36 @@ ApplierOutcome ItemApplier::go_on(const FactorPlan& plan) {
   return outcome;
 }
 
+// Each chunk once, as apply_committed() has it.
 void ItemApplier::accept_held_up(const FactorPlan& plan, ApplierOutcome& outcome) {
+  std::set<ChunkId> done;
   std::set<ChunkId> tried;
   std::uint64_t bytes = 0;
   for (const auto& event : std::exchange(held_up_, {})) {
-    if (bytes >= event_bytes_ || !tried.insert(event.measure.chunk).second) {
+    const auto chunk = event.measure.chunk;
+    if (bytes >= event_bytes_ || done.contains(chunk)) {
       held_up_.push_back(event);
       continue;
     }
+    tried.insert(chunk);
+    const auto held_up = held_up_.size();
     auto more = measured(event, plan);
+    if (held_up_.size() > held_up || !more.applied.empty()) {
+      done.insert(chunk);
+    }
+    bytes += more.applied.empty() ? 0 : more.applied.front().served.bytes;
     std::ranges::move(more.actions, std::back_inserter(outcome.actions));
     std::ranges::move(more.answers, std::back_inserter(outcome.answers));
-    bytes += more.applied.empty() ? 0 : more.applied.front().served.bytes;
     std::ranges::move(more.applied, std::back_inserter(outcome.applied));
     outcome.report = outcome.report || more.report;
   }
+  if (bytes < event_bytes_) {
+    readers_.tried();
+  }
+  for (const auto& event : held_up_) {
+    tried.erase(event.measure.chunk);
+  }
+  std::ranges::for_each(tried, [&](ChunkId chunk) { readers_.waits_no_longer(chunk); });
 }
 
 // Once for each place where all stop: in the timeline nobody asks for more than the lead records there.
@@ -265,6 +283,12 @@ void ItemApplier::sync_if_whole(const FactorPlan& plan, ApplierOutcome& outcome)
     sync_asked_ = plan.until();
     outcome.whole = sync_asked_;
   }
+}
+
+bool ItemApplier::has_more() const {
+  const auto may_go_on = [&](ChunkId chunk) { return !readers_.waiting().contains(chunk) || readers_.may_go_on(); };
+  return (pending_.has_committed() && may_go_on(pending_.first().chunk)) ||
+         std::ranges::any_of(held_up_, [&](const auto& event) { return may_go_on(event.measure.chunk); });
 }
 
 // As far as one event may go: the journal commits in groups. In order, so one whose chunk's weights are still read

@@ -43,9 +43,7 @@ class ItemApplier {
   // And it is synced with all items before that one.
   void synced(ItemId before) { synced_ = std::max(synced_, before); }
   ApplierOutcome go_on(const FactorPlan& plan);
-  [[nodiscard]] bool has_more() const {
-    return readers_.waiting().empty() && (pending_.has_committed() || !held_up_.empty());
-  }
+  [[nodiscard]] bool has_more() const;
 
   // ---- what is called: see RoundApplier
   [[nodiscard]] static bool is_of_items() { return true; }

@@ -38,7 +38,8 @@ bool owns_statistics(const LaneConfig& config) {
 
 Lane::Lane(LaneConfig config)
     : config_(std::move(config)),
-      sessions_({config_.max_sessions, config_.session_memory, config_.reply_window_bytes, config_.all_replies_bytes}),
+      sessions_({config_.max_sessions, config_.session_memory, config_.reply_window_bytes,
+                 std::min(config_.all_replies_bytes, config_.kept_bytes)}),
       applier_(config_),
       calls_(call_limits(config_, applier_)),
       statistics_(owns_statistics(config_), applier_.parts_of_step()),
@@ -48,7 +49,6 @@ Lane::Lane(LaneConfig config)
 
 Actions Lane::step(const Event& event) {
   actions_.clear();
-  applier_.readers().may_keep(calls_.room_for_weights(applier_));
   std::visit([this](const auto& body) { on(body); }, event);
   call_contributions();
   return std::exchange(actions_, {});
@@ -201,7 +201,10 @@ void Lane::call_contributions() {
   }
 }
 
-void Lane::on(const ConnectionEnded& event) { calls_.ended(event.session, event.connection); }
+void Lane::on(const ConnectionEnded& event) {
+  calls_.ended(event.session, event.connection);
+  applier_.readers().ended(event.session, event.connection);
+}
 
 bool Lane::check_timeline(SessionId session, Timeline timeline) {
   if (!era_.serving || timeline > era_.timeline) {
@@ -274,9 +277,10 @@ void Lane::send(const std::optional<WeightsReply>& reply, Missed& gone) {
     }
     return;
   }
-  const auto number = applier_.readers().sends(sessions_.reader(reply->session), reply->chunk, reply->bytes,
-                                               reply->version < reply->newest, reply->averages);
-  emit(SendWeights{reply->session,
+  const auto reader = sessions_.reader(reply->session);
+  const auto number =
+      applier_.readers().sends(reader, reply->chunk, reply->bytes, reply->version < reply->newest, reply->averages);
+  emit(SendWeights{reply->session, reader.connection,
                    Weights{era_.timeline, config_.incarnation, reply->chunk, reply->version, reply->clock,
                            applier_.journal_sequence(), reply->averages},
                    reply->bytes, number});
@@ -292,7 +296,6 @@ void Lane::on(const ReplyReleased& event) {
   }
   const auto session = released->reader.session;
   sessions_.released(session, released->bytes);
-  go_on_where_read();
   Missed gone;
   for (int i = 0; i < kRepliesAtOnce; ++i) {
     const auto next = sessions_.next_deferred(session);
@@ -410,20 +413,11 @@ void Lane::on(const JournalSynced& event) {
 
 void Lane::on(const GoOn& /*event*/) { carry_out(applier_.go_on(plan_)); }
 
-// What waited for its weights to be read.
-void Lane::go_on_where_read() {
-  if (!applier_.readers().waiting().empty()) {
-    carry_out(applier_.go_on(plan_));
-  }
-}
-
+// They are waited for no longer, and get one reply at a time from now on.
 void Lane::cut_readers() {
-  const auto is_good = [&](PayerId payer) { return calls_.is_good(payer); };
-  for (const auto& [reader, holds_up] : applier_.readers().overdue(lead_.now(), is_good)) {
+  for (const auto& reader : applier_.readers().cut()) {
     emit(DropConnection{reader.session, reader.connection});
-    if (holds_up) {
-      calls_.reads_nothing(reader.payer);
-    }
+    sessions_.reads_slowly(reader.session);
   }
 }
 

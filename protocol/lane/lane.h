@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -63,7 +62,7 @@ class Lane {
   // Bytes of contributions that it has, or has asked for and may still get; at most config.memory_bytes.
   [[nodiscard]] std::uint64_t bytes_in_use() const { return calls_.in_use(applier_); }
   // Chunks whose update waits for who reads their weights.
-  [[nodiscard]] const std::set<ChunkId>& waiting_for_readers() const { return applier_.readers().waiting(); }
+  [[nodiscard]] const std::map<ChunkId, Micros>& waiting_for_readers() const { return applier_.readers().waiting(); }
   // Of weights that are read and of no use else.
   [[nodiscard]] std::uint64_t kept_bytes() const { return applier_.readers().kept_bytes(); }
   [[nodiscard]] std::uint64_t memory_bytes() const { return calls_.memory(); }
@@ -185,7 +184,6 @@ class Lane {
   void send(const std::optional<WeightsReply>& reply, Missed& gone);
   void tell(const Missed& gone);
   void carry_out(ApplierOutcome outcome);
-  void go_on_where_read();
   void cut_readers();
   void follow(const AppliedUpdate& update);
   void go_on(const Confirm& confirm);

@@ -23,7 +23,7 @@ std::uint64_t reserve_of(Slot slots, const std::vector<LaneChunk>& chunks, bool 
 std::uint64_t kept_of(const std::vector<LaneChunk>& chunks, bool averages) {
   std::uint64_t bytes = 0;
   for (const auto& chunk : chunks) {
-    bytes += chunk.bytes * (averages && !chunk.statistics ? 2 : 1);
+    bytes += chunk.bytes * (averages ? 2 : 1);
   }
   return bytes;
 }

@@ -127,9 +127,10 @@ struct SendToWorker {
   Message message;
 };
 // Weights of (header.chunk, header.version), or their average at it (header.averages), whose buffer must not be written
-// until the transport lets go of it; then the shell says ReplyReleased with `reply`.
+// until the transport lets go of it; then the shell says ReplyReleased with `reply`, also if nobody gets it.
 struct SendWeights {
   SessionId session = 0;
+  ConnectionId connection = 0;  // over this one and no other
   Weights header;
   std::uint64_t bytes = 0;
   std::uint64_t reply = 0;

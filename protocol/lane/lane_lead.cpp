@@ -328,8 +328,8 @@ void Lane::on(const Tick& event) {
   lead_.tick(event.now);
   calls_.tick(event.now);
   emit_all(calls_.take_back(event.read_up_at));
+  applier_.readers().tick(event.now);
   cut_readers();
-  go_on_where_read();
   if (ending_.stopped) {
     return;
   }
@@ -383,11 +383,10 @@ void Lane::report() {
 
 // Without the time that it takes: each text is told once.
 std::string Lane::what_it_waits_for() const {
-  const auto& readers = applier_.readers();
   const auto lane = "lane " + std::to_string(config_.id.lane);
-  if (readers.waits_since() > 0 && lead_.now() - readers.waits_since() >= config_.kept_patience) {
-    return lane + " has no room for an update of chunk " + std::to_string(*readers.waiting().begin()) +
-           " while older weights are read, and ends the connections of those who do not read them";
+  if (const auto chunk = applier_.readers().overdue()) {
+    return lane + " has no room for an update of chunk " + std::to_string(*chunk) +
+           " while older weights are read, and ends connections over which they are read slowest";
   }
   const auto awaited = calls_.awaited();
   return !awaited ? std::string()

@@ -15,7 +15,7 @@ RoundApplier::RoundApplier(const LaneConfig& config)
       needs_whole_gradient_(config.needs_whole_gradient),
       chunks_(config.chunks, [&](const LaneChunk& chunk) { return Chunk(chunk, config.slots); }),
       next_decided_(chunks_.size()),
-      readers_(config.kept_bytes, config.kept_patience) {}
+      readers_({config.kept_bytes, config.kept_patience, config.kept_pause}) {}
 
 // ---- contributions
 
@@ -130,11 +130,18 @@ ApplierOutcome RoundApplier::apply_decided(const FactorPlan& plan) {
 // Those whose weights were still read: the bytes of what is applied.
 std::uint64_t RoundApplier::apply_waiting(const FactorPlan& plan, ApplierOutcome& outcome) {
   std::uint64_t bytes = 0;
-  for (const auto id : std::vector(readers_.waiting().begin(), readers_.waiting().end())) {
-    if (auto applied = bytes < event_bytes_ ? apply_if_decided(*chunks_.find(id), plan) : std::nullopt) {
+  if (!readers_.may_go_on()) {
+    return bytes;
+  }
+  const auto waiting = readers_.waiting();
+  for (auto at = waiting.begin(); at != waiting.end() && bytes < event_bytes_; ++at) {
+    if (auto applied = apply_if_decided(*chunks_.find(at->first), plan)) {
       bytes += applied->served.bytes;
       outcome.applied.push_back(std::move(*applied));
     }
+  }
+  if (bytes < event_bytes_) {
+    readers_.tried();
   }
   return bytes;
 }

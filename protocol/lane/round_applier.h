@@ -40,7 +40,7 @@ class RoundApplier {
   void synced(ItemId /*before*/) {}
   // What the events before have left to do.
   ApplierOutcome go_on(const FactorPlan& plan);
-  [[nodiscard]] bool has_more() const { return next_decided_ < chunks_.size(); }
+  [[nodiscard]] bool has_more() const { return next_decided_ < chunks_.size() || readers_.may_go_on(); }
 
   // ---- what is called
   [[nodiscard]] static bool is_of_items() { return false; }

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -21,109 +22,88 @@ struct ReaderCounters {
 
 // Weights are sent from the buffers that they lie in, which nobody writes while a reply references them. Of each chunk
 // the newest two versions have buffers of their own; an older one that is still read, or an average that is, is *kept*:
-// it costs memory of which its readers alone decide how long. So a chunk whose update would keep one more waits where
-// there is no room for that, and whoever reads what is kept has its connection ended when updates have waited for
-// `patience`: then it is kept no longer, and whoever was cut asks again. Who is out of good standing is not waited for.
+// it costs memory of which its readers alone decide how long. For that some memory is set aside. An update that would
+// keep more than that waits; when it has waited for longer than its chunk takes on the slowest link that is of use,
+// connections are ended until there is room: those first over which nothing was read for longest. Who answers for one
+// of them is not waited for during a pause, twice as long each time.
 //
 // Costs by the logarithm of the replies on their way; while an update waits, a look at the time goes through them all.
 // Pure and copyable. Not thread-safe.
 class WeightsReaders {
  public:
+  static constexpr std::size_t kMostSlow = 4096;  // beyond that the one that was cut longest ago is forgotten
+  static constexpr std::uint32_t kMostPauseDoublings = 7;
+
+  struct Limits {
+    std::uint64_t set_aside = 0;  // bytes; at least what any one update keeps
+    Micros patience = 0;          // for which an update waits, and longer by its chunk's size
+    Micros pause = 0;             // for which nobody waits for who was cut, the first time
+    bool operator==(const Limits&) const = default;
+  };
   struct Reader {
     SessionId session = 0;
     ConnectionId connection = 0;
     PayerId payer = 0;
     bool operator==(const Reader&) const = default;
-
-    template <typename = void>
-    [[nodiscard]] auto state() const {
-      return listed::all(listed::names(session, connection, payer));
-    }
   };
+
+  explicit WeightsReaders(Limits limits) : limits_(limits) {}
+
+  // ---- replies
+  // Goes out; which number the transport's release is to have. `is_older`: of the version before the newest.
+  std::uint64_t sends(const Reader& reader, ChunkId chunk, std::uint64_t bytes, bool is_older, bool averages);
   struct Reply {
     Reader reader;
     ChunkId chunk = 0;
     std::uint64_t bytes = 0;
     bool averages = false;
-    std::uint64_t generation = 0;  // of the chunk's weights; 0: of another timeline
-    bool is_cut = false;           // its connection is to end
+    std::uint64_t generation = 0;  // of the chunk's weights
 
     template <typename = void>
     [[nodiscard]] auto state() const {
-      return listed::all(listed::parts(reader), listed::plain(chunk, bytes, averages), listed::names(generation),
-                         listed::plain(is_cut));
+      return listed::all(listed::names(reader.session, reader.connection, reader.payer),
+                         listed::plain(chunk, bytes, averages), listed::names(generation));
     }
   };
-
-  // `set_aside`: bytes that are there to be kept, whatever else is in use.
-  WeightsReaders(std::uint64_t set_aside, Micros patience)
-      : set_aside_(set_aside), room_(set_aside), patience_(patience) {}
-
-  // ---- replies
-  // Goes out; which number the transport's release is to have. `is_older`: of the version before the newest.
-  std::uint64_t sends(const Reader& reader, ChunkId chunk, std::uint64_t bytes, bool is_older, bool averages);
   // The transport has let go of it. Nothing: there is no such reply.
   std::optional<Reply> released(std::uint64_t number);
+  // The connection has ended.
+  void ended(SessionId session, ConnectionId connection);
 
   // ---- updates
-  // So many bytes of the lane's memory may be kept beside what is set aside.
-  void may_keep(std::uint64_t beside) { room_ = set_aside_ + beside; }
-  // The chunk may be updated. False: there is no room for what would be kept then; it waits.
+  // The chunk may be updated. False: it waits, for there is no room for what would be kept then.
   bool may_update(ChunkId chunk);
   // It is, if it may be.
   bool updates(ChunkId chunk);
-  // Chunks whose update waits.
-  [[nodiscard]] const std::set<ChunkId>& waiting() const { return waiting_; }
-  [[nodiscard]] Micros waits_since() const { return waits_since_; }  // 0: none does
-  // Another timeline begins, with other buffers. What is read of this one is not counted, but not read for long.
+  // What was to update it is given up.
+  void waits_no_longer(ChunkId chunk) { waiting_.erase(chunk); }
+  // Another timeline begins, with other buffers: all that is read is kept, and no update waits.
   void begin();
+  // Something was read since, for which an update may have waited.
+  [[nodiscard]] bool may_go_on() const { return has_room_again_ && !waiting_.empty(); }
+  // All updates that wait were tried again.
+  void tried() { has_room_again_ = false; }
+  // Chunks whose update waits, and since when.
+  [[nodiscard]] const std::map<ChunkId, Micros>& waiting() const { return waiting_; }
+  // The chunk whose update has waited for longer than it may.
+  [[nodiscard]] std::optional<ChunkId> overdue() const;
 
   // ---- time
-  // Whose connections are to be ended, each once, and whether for an update that waits: what is read of another
-  // timeline is nobody's fault. `is_good`: whether it is in good standing.
-  struct Overdue {
-    Reader reader;
-    bool holds_up = false;
-    bool operator==(const Overdue&) const = default;
-  };
-  template <typename IsGood>
-  std::vector<Overdue> overdue(Micros now, IsGood&& is_good) {
-    now_ = now;
-    std::vector<Overdue> overdue;
-    if (waits_since_ == 0 && begun_at_ == 0) {
-      return overdue;
-    }
-    const bool is_late = waits_since_ > 0 && now - waits_since_ >= patience_;
-    const bool is_over = begun_at_ > 0 && now - begun_at_ >= patience_;
-    std::set<std::pair<SessionId, ConnectionId>> cut;
-    for (const auto& [number, reply] : replies_) {
-      const auto& reader = reply.reader;
-      const bool holds_up = waits_since_ > 0 && is_kept(reply) && (is_late || !is_good(reader.payer));
-      if (!reply.is_cut && (holds_up || (is_over && reply.generation == 0)) &&
-          cut.emplace(reader.session, reader.connection).second) {
-        ++counters_.cut;
-        overdue.push_back({reader, holds_up});
-      }
-    }
-    for (auto& [number, reply] : replies_) {
-      reply.is_cut = reply.is_cut || cut.contains({reply.reader.session, reply.reader.connection});
-    }
-    begun_at_ = is_over ? 0 : begun_at_;
-    return overdue;
-  }
+  // A server that stands still reads nothing of what its transport has let go of: from one look at the time to the next
+  // no more than a part of the patience passes.
+  void tick(Micros now);
+  // Whose connections are to be ended.
+  std::vector<Reader> cut();
 
   [[nodiscard]] std::uint64_t kept_bytes() const { return kept_; }
-  // Of them, what is more than was set aside.
-  [[nodiscard]] std::uint64_t beyond_set_aside() const { return kept_ > set_aside_ ? kept_ - set_aside_ : 0; }
-
   [[nodiscard]] const ReaderCounters& counters() const { return counters_; }
 
   // All of it.
   template <typename = void>
   [[nodiscard]] auto state() const {
-    return listed::all(listed::plain(set_aside_, room_, patience_), listed::parts(replies_, chunks_),
-                       listed::fixed(kept_), listed::plain(waiting_), listed::ages(waits_since_, begun_at_, now_),
-                       listed::names(next_number_), listed::accounts(counters_));
+    return listed::all(listed::plain(limits_), listed::parts(replies_, connections_, chunks_), listed::fixed(kept_),
+                       listed::parts(slow_), listed::ages(waiting_), listed::plain(has_room_again_),
+                       listed::ages(passed_, seen_), listed::names(next_number_), listed::accounts(counters_));
   }
 
  private:
@@ -140,20 +120,55 @@ class WeightsReaders {
       return listed::all(listed::names(generation), listed::plain(bytes, weights, averages));
     }
   };
+  struct Connection {
+    std::set<std::uint64_t> replies;  // on their way over it
+    PayerId payer = 0;
+    Micros since = 0;     // something was read, or the first of them went out, or it was cut
+    bool is_cut = false;  // it is to end
+    bool has_ended = false;
 
+    template <typename = void>
+    [[nodiscard]] auto state() const {
+      return listed::all(listed::plain(replies), listed::names(payer), listed::ages(since),
+                         listed::plain(is_cut, has_ended));
+    }
+  };
+  using ConnectionKey = std::pair<SessionId, ConnectionId>;
+  struct Slow {
+    Micros since = 0;
+    std::uint32_t doublings = 0;  // of the next pause
+
+    template <typename = void>
+    [[nodiscard]] auto state() const {
+      return listed::all(listed::ages(since), listed::plain(doublings));
+    }
+  };
+  // How many that are not cut read each kept buffer.
+  using Buffer = std::tuple<ChunkId, bool, std::uint64_t>;
+  using Uncut = std::map<Buffer, std::uint32_t>;
+
+  [[nodiscard]] static bool is_kept(const Chunk& chunk, std::uint64_t generation, bool averages);
   [[nodiscard]] bool is_kept(const Reply& reply) const;
   [[nodiscard]] static std::uint64_t kept_by_update(const Chunk& chunk);
+  [[nodiscard]] Micros time_for(ChunkId chunk) const;
+  [[nodiscard]] bool is_slow(PayerId payer) const;
+  void was_slow(PayerId payer);
+  [[nodiscard]] bool is_going(const Connection& connection) const;
+  [[nodiscard]] std::vector<ConnectionKey> keeping() const;
+  [[nodiscard]] Uncut uncut() const;
+  [[nodiscard]] std::uint64_t lacking(const Uncut& uncut, bool for_all) const;
+  std::uint64_t cut(Connection& connection, Uncut& uncut);
 
-  std::uint64_t set_aside_;
-  std::uint64_t room_;
-  Micros patience_;
+  Limits limits_;
   std::map<std::uint64_t, Reply> replies_;  // by number
+  std::map<ConnectionKey, Connection> connections_;
   std::map<ChunkId, Chunk> chunks_;
   std::uint64_t kept_ = 0;  // follows from both
-  std::set<ChunkId> waiting_;
-  Micros waits_since_ = 0;  // the first of them; 0: none does
-  Micros begun_at_ = 0;     // of the timeline, if something was read then; 0: nothing was, or it is seen to
-  Micros now_ = 0;
+  std::map<PayerId, Slow> slow_;
+  std::map<ChunkId, Micros> waiting_;
+  bool has_room_again_ = false;
+  Micros passed_ = 1;  // of the time in which the lane was at work
+  Micros seen_ = 0;    // the clock
   std::uint64_t next_number_ = 1;
   ReaderCounters counters_;
 };

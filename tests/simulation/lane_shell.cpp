@@ -101,6 +101,8 @@ Disk& LaneShell::disk(Host& host) { return host.world().disk(shard(host), life_.
 bool LaneShell::owns(ChunkId chunk) const { return chunks_.contains(chunk); }
 
 void LaneShell::tick(Host& host, Micros clock) {
+  constexpr std::uint32_t kMostTicks = 6 * kKeptPatience / 4'000;
+  require(++ticks_without_cut_ < kMostTicks || waits_since_.empty(), "an update waits for readers without end");
   step(host, lane::Tick{clock, clock});  // what had come before is read
   if (host.life().restores && alive()) {
     look_for_copies(host);
@@ -274,7 +276,13 @@ void LaneShell::step(Host& host, const lane::Event& event) {
     own_events_.pop_front();
     turns_.turn_begins(next);
     in_hand_.gone.clear();
+    const auto cut_before = core_.counters().readers.cut;
     auto actions = core_.step(next);
+    // Those that are cut for what they do not read come last.
+    in_hand_.drops =
+        static_cast<std::uint64_t>(std::ranges::count_if(
+            actions, [](const auto& action) { return std::holds_alternative<lane::DropConnection>(action); })) -
+        (core_.counters().readers.cut - cut_before);
     if (core_.serving()) {
       state_.move_from(host.facts().lane, LaneState::beginning, LaneState::serving);
       state_.move_from(host.facts().lane, LaneState::resuming, LaneState::serving);
@@ -286,8 +294,10 @@ void LaneShell::step(Host& host, const lane::Event& event) {
         return;
       }
     }
-    require(core_.waiting_for_readers().empty() || !replies_.empty(), "an update waits for readers, and nobody reads");
-    turns_.turn_ends(core_.has_more(), core_.waiting_for_readers());
+    note_waiting(host);
+    require(waits_since_.empty() || !replies_.empty() || core_.has_more(),
+            "an update waits for readers, and nobody reads");
+    turns_.turn_ends(core_.has_more(), waits_since_);
   }
   if (!host.life().items || host.life().journaled() || !is_held_up()) {
     host.judge().lane_settled(host.disks(), life_, held_, core_.held_payloads());
@@ -306,14 +316,14 @@ void LaneShell::check_memory(Host& host) const {
   for (const auto& [payload, held] : held_) {
     bytes += host.life().chunks[held.chunk].bytes;
   }
-  const auto kept = kept_bytes(host);
-  bytes += kept - std::min(kept, kept_aside_);
-  require(bytes <= memory_, "contributions, and weights that are read, take more than the lane's memory for them");
+  require(bytes <= memory_, "contributions take more than the lane's memory for them");
+  require(kept_bytes(host) <= kept_aside_, "weights that are read take more than is set aside for them");
 }
 
 void LaneShell::connection_ended(Host& host, ProcessId worker, ConnectionId connection) {
   if (alive()) {
     payments_.ended(worker);
+    ended_.insert({worker, connection});
     release_all_over(host, worker, connection);
   }
   if (alive() && !crashed()) {
@@ -322,9 +332,14 @@ void LaneShell::connection_ended(Host& host, ProcessId worker, ConnectionId conn
 }
 
 void LaneShell::act(Host& host, lane::DropConnection& action) {
+  const bool is_for_reading = in_hand_.drops == 0;
+  in_hand_.drops -= is_for_reading ? 0 : 1;
   if (action.session < kFirstStranger) {
-    const bool is_unread = has_unread(host, action.session, action.connection);
-    payments_.dropped(action.session, action.connection, is_unread);  // honest ones send nothing unasked
+    if (is_for_reading) {
+      judge_cut(host, action.session, action.connection);
+    } else {
+      payments_.dropped(action.session, action.connection);  // honest ones send nothing unasked
+    }
     host.drop_connection(id(), static_cast<ProcessId>(action.session), action.connection);
   }
 }

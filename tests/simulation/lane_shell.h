@@ -62,7 +62,6 @@ class LaneShell : public Process {
     ChunkId chunk = 0;
     std::size_t buffer = 0;
     std::uint64_t bytes = 0;
-    Micros since = 0;
   };
   struct Chunk {
     std::vector<Buffer> buffers;
@@ -83,6 +82,7 @@ class LaneShell : public Process {
     bool is_lost = false;        // it was computed from a version that this shard had in an earlier life alone
     std::uint32_t refusals = 0;  // of a stranger's
     std::set<std::tuple<SessionId, Version, bool>> gone;  // told of in answer to this event
+    std::uint64_t drops = 0;  // connections to be ended for something else than what is not read
   };
 
   void receive_root(Host& host, SessionId session, ChunkId chunk, Step of_step);
@@ -139,7 +139,8 @@ class LaneShell : public Process {
   void check_memory(Host& host) const;
   [[nodiscard]] std::uint64_t kept_bytes(Host& host) const;
   void release_all_over(Host& host, SessionId session, ConnectionId connection);
-  [[nodiscard]] bool has_unread(Host& host, SessionId session, ConnectionId connection) const;
+  void judge_cut(Host& host, SessionId session, ConnectionId connection);
+  void note_waiting(Host& host);
   // The copying of the snapshot that is named, from its beginning or after a failure.
   void copy(Host& host, RunId run, SnapshotId named, std::uint32_t failures);
   [[nodiscard]] bool is_copying(RunId run, SnapshotId named) const;
@@ -183,9 +184,13 @@ class LaneShell : public Process {
   InHand in_hand_;
   std::map<std::uint64_t, ReplyUnderWay> replies_;  // by number
   std::map<SessionId, ConnectionId> heard_over_;    // the newest connection
-  std::uint64_t memory_ = 0;                        // for contributions
-  std::uint64_t kept_aside_;                        // of weights that are read
-  std::vector<SessionId> barred_;                   // by the newest plan
+  std::set<std::pair<SessionId, ConnectionId>> ended_;
+  std::map<ChunkId, Micros> waits_since_;  // chunks whose update waits for readers
+  std::uint32_t ticks_without_cut_ = 0;    // since an update waits, or the last connection was cut for it
+  std::set<SessionId> slow_readers_;       // that were cut
+  std::uint64_t memory_ = 0;               // for contributions
+  std::uint64_t kept_aside_;               // of weights that are read
+  std::vector<SessionId> barred_;          // by the newest plan
   // Items that sessions wait to hear of.
   std::set<std::tuple<ChunkId, ItemId, SessionId>> unanswered_;
   std::deque<lane::Event> own_events_;

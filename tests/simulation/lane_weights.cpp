@@ -31,11 +31,14 @@ void LaneShell::act(Host& host, lane::SendWeights& action) {
   const auto value = action.header.averages ? evaluated(host.life(), action.header.chunk, chunk.value) : buffer.value;
   ++buffer.references;
   host.judge().weights_sent(host.disks(), action.session, life_, action.header, action.bytes, value);
-  host.send(*this, static_cast<ProcessId>(action.session), action.header,
-            Payload{value, 0, kNoSlot, life_.timeline, 0});
-  replies_[action.reply] = {action.session, heard_over_[action.session], action.header.chunk, index, action.bytes,
-                            host.now()};
-  const bool is_unread = host.draws_unread();
+  require(action.connection == heard_over_[action.session], "weights go out over another connection than the newest");
+  const bool stands = !ended_.contains({action.session, action.connection});
+  if (stands) {
+    host.send(*this, static_cast<ProcessId>(action.session), action.header,
+              Payload{value, 0, kNoSlot, life_.timeline, 0});
+  }
+  replies_[action.reply] = {action.session, action.connection, action.header.chunk, index, action.bytes};
+  const bool is_unread = stands && host.draws_unread();
   later(host, within(is_unread ? host.life().faults.unread_for : host.life().release_high), ReplyRelease{action.reply});
 }
 
@@ -64,15 +67,28 @@ void LaneShell::release_all_over(Host& host, SessionId session, ConnectionId con
   }
 }
 
-// For long, or of another timeline, or of whoever has failed before, who is not waited for.
-bool LaneShell::has_unread(Host& host, SessionId session, ConnectionId connection) const {
-  const auto for_long = kKeptPatience / 2;  // by a clock of its own
-  return std::ranges::any_of(replies_, [&](const auto& each) {
-    const auto& reply = each.second;
-    return reply.session == session && reply.connection == connection &&
-           (host.now() - reply.since >= for_long || chunks_.at(reply.chunk).buffers[reply.buffer].is_past ||
-            payments_.has_failed(session));
+// A connection is cut for weights that are not read.
+void LaneShell::judge_cut(Host& host, SessionId session, ConnectionId connection) {
+  const bool reads = std::ranges::any_of(replies_, [&](const auto& each) {
+    return each.second.session == session && each.second.connection == connection;
   });
+  require(reads, "a connection is cut for what was read over it, and nothing is read");
+  const auto for_long = kKeptPatience / 2;  // by a clock of its own
+  const bool is_late = std::ranges::any_of(
+      waits_since_, [&](const auto& each) { return each.second > 0 && host.now() - each.second >= for_long; });
+  require(is_late || (!waits_since_.empty() && slow_readers_.contains(session)),
+          "a connection is cut for weights that are not read, and no update has waited for long");
+  slow_readers_.insert(session);
+  ticks_without_cut_ = 0;
+}
+
+void LaneShell::note_waiting(Host& host) {
+  const auto& waiting = core_.waiting_for_readers();
+  std::erase_if(waits_since_, [&](const auto& each) { return !waiting.contains(each.first); });
+  ticks_without_cut_ = waiting.empty() ? 0 : ticks_without_cut_;
+  for (const auto& [chunk, since] : waiting) {
+    waits_since_.try_emplace(chunk, host.now());
+  }
 }
 
 // Of this timeline's versions that nobody can ask for any more; one of each chunk has a buffer of its own still.

@@ -19,7 +19,6 @@ void PaymentsJudge::paid(SessionId session, std::uint64_t number, Timeline timel
   }
   if (call->second == timeline) {
     taken_back_.erase(session);
-    doubtful_.erase(session);
   } else {
     failed_.insert(session);  // what came is of no use, and may be so again
   }
@@ -32,12 +31,8 @@ void PaymentsJudge::voided(SessionId session, std::uint64_t number) {
   }
 }
 
-void PaymentsJudge::dropped(SessionId session, ConnectionId connection, bool is_unread) {
-  if (is_unread) {
-    doubtful_.insert(session);
-    taken_back_.erase(session);
-    failed_.insert(session);
-  } else if (connection == newest_[session]) {
+void PaymentsJudge::dropped(SessionId session, ConnectionId connection) {
+  if (connection == newest_[session]) {
     ++taken_back_[session];
     failed_.insert(session);
   }
@@ -59,13 +54,12 @@ void PaymentsJudge::reported(const RoundReport& report) const {
   }
   for (const auto session : report.unpaying) {
     const auto taken_back = taken_back_.find(session);
-    require(doubtful_.contains(session) || (taken_back != taken_back_.end() && taken_back->second >= 2),
+    require(taken_back != taken_back_.end() && taken_back->second >= 2,
             "a session is said to send nothing, though it has since its call was taken back the last but one time");
   }
   for (const auto& [session, times] : taken_back_) {
-    require(doubtful_.contains(session) || names(report.out_of_standing, session),
-            "a session whose call was taken back is in good standing");
-    require(doubtful_.contains(session) || times < 2 || names(report.unpaying, session),
+    require(names(report.out_of_standing, session), "a session whose call was taken back is in good standing");
+    require(times < 2 || names(report.unpaying, session),
             "two calls of a session were taken back, and the lead does not hear of it");
   }
 }

@@ -21,20 +21,17 @@ class PaymentsJudge {
   void paid(SessionId session, std::uint64_t number, Timeline timeline);
   // It has none.
   void voided(SessionId session, std::uint64_t number);
-  // The lane ends it: a call was taken back, unless the session has another one since. `is_unread`: or weights that it
-  // was sent were not read, which nothing tells apart.
-  void dropped(SessionId session, ConnectionId connection, bool is_unread);
+  // The lane ends it: a call was taken back, unless the session has another one since.
+  void dropped(SessionId session, ConnectionId connection);
   // It has ended.
   void ended(SessionId session);
   void reported(const RoundReport& report) const;
-  [[nodiscard]] bool has_failed(SessionId session) const { return failed_.contains(session); }
 
  private:
   std::map<SessionId, ConnectionId> newest_;
   std::map<std::pair<SessionId, std::uint64_t>, Timeline> open_;  // calls
   std::map<SessionId, std::uint32_t> taken_back_;                 // without a payment since
   std::set<SessionId> failed_;                                    // ever
-  std::set<SessionId> doubtful_;  // whose calls may have been taken back, without a payment since
 };
 
 }  // namespace ballast::simulation

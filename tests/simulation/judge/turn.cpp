@@ -54,7 +54,7 @@ void TurnJudge::applied(const lane::Apply& action) {
   std::erase_if(appended_, [&](const auto& entry) { return entry.second == std::pair(action.chunk, action.version); });
 }
 
-void TurnJudge::turn_ends(bool has_more, const std::set<ChunkId>& waiting) const {
+void TurnJudge::turn_ends(bool has_more, const std::map<ChunkId, Micros>& waiting) const {
   require(!goes_on_ || !has_more || bytes_ > 0, "a lane that is told to go on does nothing of what it has left to do");
   if (has_more) {
     return;

@@ -26,7 +26,7 @@ class TurnJudge {
   // A plan of the lane's timeline; `open` is the version of the chunk that is furthest behind.
   void planned(const Plan& plan, Version open);
   // It has dealt with it. `waiting`: chunks whose update waits for who reads their weights.
-  void turn_ends(bool has_more, const std::set<ChunkId>& waiting = {}) const;
+  void turn_ends(bool has_more, const std::map<ChunkId, Micros>& waiting = {}) const;
 
   // Within a turn.
   void appended(const lane::Append& action) { appended_[action.ticket] = {action.chunk, action.version}; }

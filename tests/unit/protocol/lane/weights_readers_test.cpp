@@ -3,55 +3,78 @@
 
 #include <doctest/doctest.h>
 
-#include <set>
+#include <algorithm>
 #include <vector>
+
+#include "protocol/lane/slowest_link.h"
 
 using namespace ballast;
 
 namespace {
 
 constexpr Micros kPatienceWithReaders = 1'000;
+constexpr Micros kPauseOfReaders = 100'000;
 constexpr ChunkId kRead = 3;
 constexpr ChunkId kReadOther = 4;
 
-bool all_are_good(PayerId /*payer*/) { return true; }
-
 WeightsReaders::Reader reader(SessionId session) { return {session, session * 10, session * 100}; }
 
-// One that has looked at the time.
-WeightsReaders readers(std::uint64_t set_aside) {
-  WeightsReaders readers(set_aside, kPatienceWithReaders);
-  readers.overdue(1'000'000, all_are_good);
-  return readers;
-}
+// With a clock that is looked at often.
+class Readers {
+ public:
+  explicit Readers(std::uint64_t set_aside) : weights({set_aside, kPatienceWithReaders, kPauseOfReaders}) {
+    weights.tick(now_);
+  }
+  std::uint64_t sends(SessionId session, ChunkId chunk, std::uint64_t bytes = 100) {
+    return weights.sends(reader(session), chunk, bytes, false, false);
+  }
+  // The chunk's newest weights are read by the session, and come to be kept.
+  std::uint64_t keep(SessionId session, ChunkId chunk, std::uint64_t bytes = 100) {
+    const auto number = sends(session, chunk, bytes);
+    CHECK(weights.updates(chunk));
+    CHECK(weights.updates(chunk));
+    return number;
+  }
+  void pass(Micros time) {
+    for (; time > 0; time -= std::min<Micros>(time, 50)) {
+      now_ += std::min<Micros>(time, 50);
+      weights.tick(now_);
+    }
+  }
+  WeightsReaders weights;
+
+ private:
+  Micros now_ = 1'000'000;
+};
+
+using Cut = std::vector<WeightsReaders::Reader>;
 
 }  // namespace
 
 TEST_CASE("the two newest versions cost nothing, whoever reads them") {
-  auto weights = readers(0);
-  weights.sends(reader(1), kRead, 100, false, false);
-  CHECK(weights.updates(kRead));
-  weights.sends(reader(2), kRead, 100, false, false);
-  CHECK(weights.kept_bytes() == 0);
+  Readers readers(0);
+  readers.sends(1, kRead);
+  CHECK(readers.weights.updates(kRead));
+  readers.sends(2, kRead);
+  CHECK(readers.weights.kept_bytes() == 0);
 }
 
 TEST_CASE("a version that is read beyond the two is kept once, however many read it, until the last lets go") {
-  auto weights = readers(100);
-  const auto first = weights.sends(reader(1), kRead, 100, false, false);
-  const auto second = weights.sends(reader(2), kRead, 100, false, false);
-  CHECK(weights.updates(kRead));
-  CHECK(weights.updates(kRead));
-  CHECK(weights.kept_bytes() == 100);
-  CHECK(weights.updates(kRead));  // what is newer nobody reads
-  CHECK(weights.released(first)->reader == reader(1));
-  CHECK(weights.kept_bytes() == 100);
-  CHECK(weights.released(second)->bytes == 100);
-  CHECK(weights.kept_bytes() == 0);
-  CHECK_FALSE(weights.released(second));
+  Readers readers(100);
+  const auto first = readers.sends(1, kRead);
+  const auto second = readers.keep(2, kRead);
+  CHECK(readers.weights.kept_bytes() == 100);
+  CHECK(readers.weights.updates(kRead));  // what is newer nobody reads
+  CHECK(readers.weights.released(first)->reader == reader(1));
+  CHECK(readers.weights.kept_bytes() == 100);
+  CHECK(readers.weights.released(second)->bytes == 100);
+  CHECK(readers.weights.kept_bytes() == 0);
+  CHECK_FALSE(readers.weights.released(second));
 }
 
 TEST_CASE("the older of the two versions is kept from the next update on") {
-  auto weights = readers(100);
+  Readers readers(100);
+  auto& weights = readers.weights;
   CHECK(weights.updates(kRead));
   const auto older = weights.sends(reader(1), kRead, 100, true, false);
   CHECK(weights.kept_bytes() == 0);
@@ -62,7 +85,8 @@ TEST_CASE("the older of the two versions is kept from the next update on") {
 }
 
 TEST_CASE("an average that is read is kept from the next update on") {
-  auto weights = readers(100);
+  Readers readers(100);
+  auto& weights = readers.weights;
   const auto average = weights.sends(reader(1), kRead, 100, false, true);
   CHECK(weights.updates(kRead));
   CHECK(weights.kept_bytes() == 100);
@@ -70,73 +94,203 @@ TEST_CASE("an average that is read is kept from the next update on") {
   CHECK(weights.kept_bytes() == 0);
 }
 
-TEST_CASE("an update waits where there is no room for what it would keep, and goes on when it is read") {
-  auto weights = readers(100);
-  const auto kept = weights.sends(reader(1), kReadOther, 100, false, false);
-  weights.updates(kReadOther);
-  CHECK(weights.updates(kReadOther));
-  weights.sends(reader(2), kRead, 50, false, false);
+TEST_CASE("an update waits where there is no room for what it would keep, and goes on when something is read") {
+  Readers readers(100);
+  auto& weights = readers.weights;
+  const auto kept = readers.keep(1, kReadOther);
+  const auto own = readers.sends(2, kRead, 50);
   CHECK(weights.updates(kRead));
   CHECK_FALSE(weights.updates(kRead));
   CHECK_FALSE(weights.updates(kRead));
-  CHECK(weights.waiting() == std::set<ChunkId>{kRead});
+  CHECK(weights.waiting().contains(kRead));
   CHECK(weights.counters().waits == 1);
+  CHECK_FALSE(weights.may_go_on());
 
-  SUBCASE("by its readers") { weights.released(kept); }
-  SUBCASE("or there is more room") { weights.may_keep(50); }
+  SUBCASE("what is kept") { weights.released(kept); }
+  SUBCASE("or what it would keep") { weights.released(own); }
+  CHECK(weights.may_go_on());
+  weights.tried();
+  CHECK_FALSE(weights.may_go_on());
   CHECK(weights.updates(kRead));
   CHECK(weights.waiting().empty());
-  CHECK(weights.waits_since() == 0);
 }
 
-TEST_CASE("what is kept beyond what is set aside takes other memory") {
-  auto weights = readers(60);
-  weights.may_keep(40);
-  weights.sends(reader(1), kRead, 100, false, false);
+TEST_CASE("what is read of a buffer that others read, or that nothing waits for, lets nothing go on") {
+  Readers readers(100);
+  auto& weights = readers.weights;
+  const auto first = readers.sends(1, kReadOther);
+  readers.keep(2, kReadOther);
+  const auto newest = readers.sends(1, kReadOther);
+  readers.sends(2, kRead);
   CHECK(weights.updates(kRead));
-  CHECK(weights.updates(kRead));
-  CHECK(weights.beyond_set_aside() == 40);
-}
-
-TEST_CASE("who reads what is kept has to go when an update has waited for long, and nobody else") {
-  auto weights = readers(100);
-  weights.sends(reader(1), kReadOther, 100, false, false);
-  weights.updates(kReadOther);
-  weights.updates(kReadOther);
-  weights.sends(reader(2), kRead, 50, false, false);
-  weights.updates(kRead);
   CHECK_FALSE(weights.updates(kRead));
-  CHECK(weights.overdue(1'000'000 + kPatienceWithReaders - 1, all_are_good).empty());
-  const auto overdue = weights.overdue(1'000'000 + kPatienceWithReaders, all_are_good);
-  CHECK(overdue == std::vector{WeightsReaders::Overdue{reader(1), true}});
-  CHECK(weights.overdue(1'000'000 + 2 * kPatienceWithReaders, all_are_good).empty());  // told once
+  weights.released(first);
+  weights.released(newest);
+  CHECK_FALSE(weights.may_go_on());
+}
+
+TEST_CASE(
+    "an update waits for as long as its chunk takes on the slowest link, and then who has read nothing for longest is "
+    "cut") {
+  constexpr std::uint64_t kBytes = 640;
+  constexpr Micros kWaits = kPatienceWithReaders + time_on_slowest_link(kBytes);
+  Readers readers(2 * kBytes);
+  auto& weights = readers.weights;
+  readers.keep(1, kReadOther, kBytes);
+  readers.pass(10);
+  readers.keep(2, kReadOther, kBytes);
+  readers.sends(3, kRead, kBytes);
+  CHECK(weights.updates(kRead));
+  CHECK_FALSE(weights.updates(kRead));
+  readers.pass(kWaits - 1);
+  CHECK(weights.cut().empty());
+  CHECK_FALSE(weights.overdue());
+  readers.pass(1);
+  CHECK(weights.overdue() == kRead);
+  CHECK(weights.cut() == Cut{reader(1)});  // which is enough
+  CHECK(weights.cut().empty());
   CHECK(weights.counters().cut == 1);
 }
 
-TEST_CASE("who is out of good standing is not waited for") {
-  auto weights = readers(100);
-  for (const SessionId session : {1, 2}) {
-    weights.sends(reader(session), kRead, 100, false, false);
-  }
-  weights.updates(kRead);
-  weights.sends(reader(3), kRead, 100, false, false);
-  weights.updates(kRead);
-  const auto is_good = [](PayerId payer) { return payer == 200; };
-  CHECK(weights.overdue(1'000'001, is_good).empty());  // nothing waits
+TEST_CASE("who has read something since is not the first to be cut") {
+  Readers readers(200);
+  auto& weights = readers.weights;
+  readers.keep(1, kReadOther);
+  const auto read = readers.sends(1, kReadOther);
+  readers.pass(10);
+  readers.keep(2, kReadOther);
+  readers.pass(10);
+  weights.released(read);
+  readers.sends(3, kRead);
+  CHECK(weights.updates(kRead));
   CHECK_FALSE(weights.updates(kRead));
-  CHECK(weights.overdue(1'000'002, is_good) == std::vector{WeightsReaders::Overdue{reader(1), true}});
+  readers.pass(kPatienceWithReaders + time_on_slowest_link(100));
+  CHECK(weights.cut() == Cut{reader(2)});
 }
 
-TEST_CASE("what is read of another timeline is not counted, but not read for long") {
-  auto weights = readers(100);
-  const auto number = weights.sends(reader(1), kRead, 100, false, false);
-  weights.updates(kRead);
-  weights.updates(kRead);
+TEST_CASE("as many are cut as read a buffer, and as are in the way of all updates that have waited") {
+  Readers readers(200);
+  auto& weights = readers.weights;
+  readers.sends(1, kReadOther);
+  readers.keep(2, kReadOther);
+  readers.pass(10);
+  readers.keep(3, kReadOther);
+  SUBCASE("one update") {
+    readers.sends(4, kRead);
+    CHECK(weights.updates(kRead));
+    CHECK_FALSE(weights.updates(kRead));
+    readers.pass(2 * kPatienceWithReaders);
+    CHECK(weights.cut() == Cut{reader(1), reader(2)});
+  }
+  SUBCASE("two") {
+    for (const ChunkId chunk : {kRead, kRead + 2}) {
+      readers.sends(4, chunk);
+      CHECK(weights.updates(chunk));
+      CHECK_FALSE(weights.updates(chunk));
+    }
+    readers.pass(2 * kPatienceWithReaders);
+    CHECK(weights.cut() == Cut{reader(1), reader(2), reader(3)});
+  }
+  SUBCASE("of which one has not waited") {
+    readers.sends(4, kRead);
+    CHECK(weights.updates(kRead));
+    CHECK_FALSE(weights.updates(kRead));
+    readers.pass(2 * kPatienceWithReaders);
+    readers.sends(4, kRead + 2);
+    CHECK(weights.updates(kRead + 2));
+    CHECK_FALSE(weights.updates(kRead + 2));
+    CHECK(weights.cut() == Cut{reader(1), reader(2)});
+  }
+}
+
+TEST_CASE("who was cut, and does not end, is cut again after the patience") {
+  Readers readers(100);
+  auto& weights = readers.weights;
+  readers.keep(1, kRead);
+  readers.sends(2, kRead);
+  CHECK(weights.updates(kRead));
+  CHECK_FALSE(weights.updates(kRead));
+  readers.pass(2 * kPatienceWithReaders);
+  CHECK(weights.cut() == Cut{reader(1)});
+  readers.pass(kPatienceWithReaders - 1);
+  CHECK(weights.cut().empty());
+  readers.pass(1);
+  CHECK(weights.cut() == Cut{reader(1)});
+}
+
+TEST_CASE("who answers for one that was cut is not waited for during a pause, twice as long each time") {
+  Readers readers(100);
+  auto& weights = readers.weights;
+  // An update waits for this session's new connection.
+  ConnectionId connection = 10;
+  std::uint64_t kept = 0;
+  const auto stand_still = [&] {
+    kept = weights.sends({1, ++connection, 100}, kRead, 100, false, false);
+    CHECK(weights.updates(kRead));
+    CHECK(weights.updates(kRead));
+    weights.sends({2, 20, 200}, kReadOther, 100, false, false);
+    CHECK(weights.updates(kReadOther));
+    CHECK_FALSE(weights.updates(kReadOther));
+  };
+  const auto is_cut = [&] { return weights.cut() == Cut{{1, connection, 100}}; };
+  const auto goes = [&] {
+    weights.ended(1, connection);
+    weights.released(kept);
+    CHECK(weights.updates(kReadOther));
+    while (weights.kept_bytes() > 0) {
+      weights.released(++kept);
+    }
+  };
+  stand_still();
+  CHECK_FALSE(is_cut());
+  readers.pass(2 * kPatienceWithReaders);
+  CHECK(is_cut());
+  goes();
+  readers.pass(kPauseOfReaders - 1);
+  stand_still();
+  CHECK(is_cut());  // at once; the pause begins anew
+  goes();
+  readers.pass(kPauseOfReaders);
+  stand_still();
+  CHECK_FALSE(is_cut());
+  readers.pass(2 * kPatienceWithReaders);
+  CHECK(is_cut());
+  goes();
+  readers.pass(2 * kPauseOfReaders - 1);
+  stand_still();
+  CHECK(is_cut());
+}
+
+TEST_CASE("a server that stands still has not waited for readers meanwhile") {
+  Readers readers(100);
+  auto& weights = readers.weights;
+  readers.keep(1, kRead);
+  readers.sends(2, kRead);
+  CHECK(weights.updates(kRead));
+  CHECK_FALSE(weights.updates(kRead));
+  weights.tick(5'000'000);
+  CHECK(weights.cut().empty());
+}
+
+TEST_CASE("all that is read of a timeline that is over is kept, and lets those of the next one wait") {
+  Readers readers(100);
+  auto& weights = readers.weights;
+  const auto newest = readers.sends(1, kRead);
   weights.begin();
-  CHECK(weights.kept_bytes() == 0);
-  CHECK(weights.overdue(1'000'000 + kPatienceWithReaders - 1, all_are_good).empty());
-  SUBCASE("unless it is read") { weights.released(number); }
-  const auto overdue = weights.overdue(1'000'000 + kPatienceWithReaders, all_are_good);
-  REQUIRE(overdue.size() == (weights.released(number) ? 1 : 0));
-  CHECK((overdue.empty() || !overdue.front().holds_up));
+  CHECK(weights.kept_bytes() == 100);
+  readers.sends(2, kRead);
+  CHECK(weights.updates(kRead));
+  CHECK_FALSE(weights.updates(kRead));
+  weights.released(newest);
+  CHECK(weights.updates(kRead));
+}
+
+TEST_CASE("what was kept before a timeline is not kept twice") {
+  Readers readers(300);
+  auto& weights = readers.weights;
+  readers.keep(1, kRead);
+  readers.sends(2, kRead);
+  CHECK(weights.updates(kRead));
+  weights.begin();
+  CHECK(weights.kept_bytes() == 200);
 }
