@@ -9,6 +9,8 @@ namespace ballast {
 
 Micros CallAccounts::time_for(std::uint64_t bytes) const { return overdue_ + time_on_slowest_link(bytes); }
 
+std::uint64_t CallAccounts::bytes() const { return called_ + ahead_; }
+
 // ---- what is asked for
 
 void CallAccounts::call(Connection connection, std::uint64_t number, const OpenCall& call, Micros now) {

@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
+#include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "protocol/covered_items.h"
@@ -142,7 +145,7 @@ class ItemApplier {
   ChunkTable<Chunk> chunks_;
   SharedItems items_;
   std::vector<ShardLife> lives_;
-  std::vector<ItemUpdate> measuring_;  // in the order in which they came
+  std::map<std::pair<ChunkId, ItemId>, ItemUpdate> measuring_;
   PendingItems pending_;
   std::vector<JournalMark> marks_;
   ItemId sync_asked_ = 0;  // of the journal, with all items before it; 0: not yet
@@ -150,8 +153,8 @@ class ItemApplier {
   std::uint64_t held_bytes_ = 0;  // of what is measured and pending
   WeightsReaders readers_;
   // Without a journal, where what is accepted is applied at once: read, and not accepted while weights are read that
-  // would be kept then.
-  std::vector<lane::Measured> held_up_;
+  // would be kept then; by chunk, in the order in which they came.
+  std::map<ChunkId, std::deque<lane::Measured>> held_up_;
   ApplierCounters counters_;
 };
 

@@ -29,6 +29,13 @@ CallBook::Limits call_limits(const LaneConfig& config, const LaneApplier& applie
   return {std::max(config.memory_bytes, reserve), reserve, largest, config.call_overdue, config.call_pause};
 }
 
+// Nobody has all that may be on its way.
+LaneSessionLimits session_limits(const LaneConfig& config) {
+  constexpr std::uint64_t kSharers = 8;
+  const auto all = std::min(config.all_replies_bytes, config.kept_bytes);
+  return {config.max_sessions, config.session_memory, std::min(config.reply_window_bytes, all / kSharers), all};
+}
+
 bool owns_statistics(const LaneConfig& config) {
   return std::any_of(config.chunks.begin(), config.chunks.end(),
                      [](const LaneChunk& chunk) { return chunk.statistics; });
@@ -38,8 +45,7 @@ bool owns_statistics(const LaneConfig& config) {
 
 Lane::Lane(LaneConfig config)
     : config_(std::move(config)),
-      sessions_({config_.max_sessions, config_.session_memory, config_.reply_window_bytes,
-                 std::min(config_.all_replies_bytes, config_.kept_bytes)}),
+      sessions_(session_limits(config_)),
       applier_(config_),
       calls_(call_limits(config_, applier_)),
       statistics_(owns_statistics(config_), applier_.parts_of_step()),
@@ -201,10 +207,7 @@ void Lane::call_contributions() {
   }
 }
 
-void Lane::on(const ConnectionEnded& event) {
-  calls_.ended(event.session, event.connection);
-  applier_.readers().ended(event.session, event.connection);
-}
+void Lane::on(const ConnectionEnded& event) { calls_.ended(event.session, event.connection); }
 
 bool Lane::check_timeline(SessionId session, Timeline timeline) {
   if (!era_.serving || timeline > era_.timeline) {
@@ -413,11 +416,9 @@ void Lane::on(const JournalSynced& event) {
 
 void Lane::on(const GoOn& /*event*/) { carry_out(applier_.go_on(plan_)); }
 
-// They are waited for no longer, and get one reply at a time from now on.
 void Lane::cut_readers() {
   for (const auto& reader : applier_.readers().cut()) {
     emit(DropConnection{reader.session, reader.connection});
-    sessions_.reads_slowly(reader.session);
   }
 }
 
@@ -427,11 +428,11 @@ void Lane::emit_all(Actions actions) {
 
 void Lane::carry_out(ApplierOutcome outcome) {
   emit_all(std::move(outcome.actions));
-  for (const auto& each : outcome.answers) {
-    answer(each, *applier_.served(each.push.chunk));
-  }
   for (const auto& update : outcome.applied) {
     follow(update);
+  }
+  for (const auto& each : outcome.answers) {  // with what is there by then
+    answer(each, *applier_.served(each.push.chunk));
   }
   if (outcome.whole) {
     emit(SyncJournal{era_.timeline, *outcome.whole});

@@ -77,12 +77,6 @@ WeightsReaders::Reader LaneSessions::reader(SessionId session) const {
   return {session, state.connection, state.payer};
 }
 
-void LaneSessions::reads_slowly(SessionId session) {
-  if (const auto found = sessions_.find(session); found != sessions_.end()) {
-    found->second.is_slow = true;
-  }
-}
-
 std::optional<WeightsReply> LaneSessions::want(SessionId session, const ServedChunk& chunk, WantedVersion wanted) {
   if (wanted.version != kNewestVersion && wanted.version > chunk.newest) {
     waiting_[{chunk.id, session, wanted.averages}] = wanted.version;
@@ -117,7 +111,7 @@ bool LaneSessions::fits(const Session& session, std::uint64_t bytes) const {
 }
 
 bool LaneSessions::fits_window(const Session& session, std::uint64_t bytes) const {
-  return session.reply_bytes == 0 || (!session.is_slow && session.reply_bytes + bytes <= limits_.window_bytes);
+  return session.reply_bytes == 0 || session.reply_bytes + bytes <= limits_.window_bytes;
 }
 
 void LaneSessions::defer(Session& session, const DeferredReply& reply) {

@@ -95,8 +95,6 @@ class LaneSessions {
   void speaks(SessionId session, ConnectionId connection, PayerId payer);
   // By which connection it is answered, and who answers for it. Of a known session.
   [[nodiscard]] WeightsReaders::Reader reader(SessionId session) const;
-  // From now on one reply is on its way to it at a time.
-  void reads_slowly(SessionId session);
   // Of these sessions, and of no others, nothing is taken any more, and nothing is sent to them. At most kMaxBarred.
   void bar(const std::vector<SessionId>& sessions);
   [[nodiscard]] bool is_barred(SessionId session) const { return std::ranges::find(barred_, session) != barred_.end(); }
@@ -146,7 +144,6 @@ class LaneSessions {
     bool is_in_turn = false;      // it is in turns_
     ConnectionId connection = 0;  // the newest
     PayerId payer = 0;
-    bool is_slow = false;
     std::uint64_t reply_bytes = 0;
     std::deque<Served> order;  // in which they have a deferred reply
     std::map<Served, DeferredReply> deferred;
@@ -154,7 +151,7 @@ class LaneSessions {
     template <typename = void>
     [[nodiscard]] auto state() const {
       return listed::all(listed::ages(seen), listed::plain(has_spoken, is_in_turn), listed::names(connection, payer),
-                         listed::plain(is_slow, reply_bytes, order), listed::parts(deferred));
+                         listed::plain(reply_bytes, order), listed::parts(deferred));
     }
   };
 

@@ -40,22 +40,10 @@ std::optional<WeightsReaders::Reply> WeightsReaders::released(std::uint64_t numb
   const auto over = connections_.find({reply.reader.session, reply.reader.connection});
   over->second.replies.erase(number);
   over->second.since = over->second.is_cut ? over->second.since : passed_;
-  if (over->second.replies.empty() && (!over->second.is_cut || over->second.has_ended)) {
+  if (over->second.replies.empty()) {
     connections_.erase(over);
   }
   return reply;
-}
-
-// What was sent over it the transport lets go of.
-void WeightsReaders::ended(SessionId session, ConnectionId connection) {
-  const auto found = connections_.find({session, connection});
-  if (found == connections_.end()) {
-    return;
-  }
-  found->second.has_ended = true;
-  if (found->second.replies.empty()) {
-    connections_.erase(found);
-  }
 }
 
 // The newest weights become the older ones; the average is written anew.
@@ -106,6 +94,8 @@ void WeightsReaders::begin() {
   }
 }
 
+bool WeightsReaders::may_go_on() const { return has_room_again_ && !waiting_.empty(); }
+
 // ---- time
 
 void WeightsReaders::tick(Micros now) {
@@ -114,17 +104,19 @@ void WeightsReaders::tick(Micros now) {
   seen_ = now;
 }
 
-Micros WeightsReaders::time_for(ChunkId chunk) const {
-  return limits_.patience + time_on_slowest_link(chunks_.at(chunk).bytes);
+std::uint64_t WeightsReaders::largest_kept() const {
+  std::uint64_t largest = 0;
+  for (const auto& [number, reply] : replies_) {
+    largest = is_kept(reply) ? std::max(largest, reply.bytes) : largest;
+  }
+  return largest;
 }
 
 std::optional<ChunkId> WeightsReaders::overdue() const {
-  for (const auto& [chunk, since] : waiting_) {
-    if (passed_ - since >= time_for(chunk)) {
-      return chunk;
-    }
-  }
-  return std::nullopt;
+  const auto oldest = std::ranges::min_element(waiting_, {}, [](const auto& each) { return each.second; });
+  const bool is_overdue =
+      oldest != waiting_.end() && passed_ - oldest->second >= limits_.patience + time_on_slowest_link(largest_kept());
+  return is_overdue ? std::optional(oldest->first) : std::nullopt;
 }
 
 bool WeightsReaders::is_slow(PayerId payer) const {
@@ -132,24 +124,30 @@ bool WeightsReaders::is_slow(PayerId payer) const {
   return found != slow_.end() && passed_ - found->second.since < limits_.pause << (found->second.doublings - 1);
 }
 
-// Once for all of its connections that are cut meanwhile.
+// Once for all of its connections that are cut during the pause.
 void WeightsReaders::was_slow(PayerId payer) {
+  if (is_slow(payer)) {
+    return;
+  }
   if (!slow_.contains(payer) && slow_.size() >= kMostSlow) {
     slow_.erase(std::ranges::min_element(slow_, {}, [](const auto& each) { return each.second.since; }));
   }
   auto& slow = slow_[payer];
   const bool is_forgiven = passed_ - slow.since >= limits_.pause << kMostPauseDoublings;
-  if (slow.doublings == 0 || is_forgiven) {
-    slow.doublings = 1;
-  } else if (!is_slow(payer)) {
-    slow.doublings = std::min(slow.doublings + 1, kMostPauseDoublings);
-  }
+  slow.doublings = is_forgiven ? 1 : std::min(slow.doublings + 1, kMostPauseDoublings);
   slow.since = passed_;
 }
 
 // It is not known to stand still although it was cut.
 bool WeightsReaders::is_going(const Connection& connection) const {
   return connection.is_cut && passed_ - connection.since < limits_.patience;
+}
+
+std::int64_t WeightsReaders::behind(const Connection& connection) const {
+  const auto& first = replies_.at(*connection.replies.begin());
+  const auto may_be = is_slow(connection.payer) ? limits_.patience / kPartInPause
+                                                : limits_.patience + time_on_slowest_link(first.bytes);
+  return static_cast<std::int64_t>(passed_ - connection.since) - static_cast<std::int64_t>(may_be);
 }
 
 WeightsReaders::Uncut WeightsReaders::uncut() const {
@@ -163,16 +161,15 @@ WeightsReaders::Uncut WeightsReaders::uncut() const {
   return uncut;
 }
 
-// Bytes without which updates that wait find no room, when all has ended that is cut: all updates, or those that have
-// waited for long enough.
-std::uint64_t WeightsReaders::lacking(const Uncut& uncut, bool for_all) const {
+// Bytes without which updates that have waited for so long find no room, when all has ended that is cut.
+std::uint64_t WeightsReaders::lacking(const Uncut& uncut, Micros waited) const {
   std::uint64_t needed = 0;
   for (const auto& [buffer, readers] : uncut) {
     needed += readers > 0 ? chunks_.at(std::get<ChunkId>(buffer)).bytes : 0;
   }
   bool is_waited_for = false;
   for (const auto& [chunk, since] : waiting_) {
-    if (for_all || passed_ - since >= time_for(chunk)) {
+    if (passed_ - since >= waited) {
       needed += kept_by_update(chunks_.at(chunk));
       is_waited_for = true;
     }
@@ -180,30 +177,36 @@ std::uint64_t WeightsReaders::lacking(const Uncut& uncut, bool for_all) const {
   return is_waited_for && needed > limits_.set_aside ? needed - limits_.set_aside : 0;
 }
 
-// Those over which something is kept, first the one over which nothing was read for longest.
+// Those over which something is kept, first the one that is furthest behind.
 std::vector<WeightsReaders::ConnectionKey> WeightsReaders::keeping() const {
-  std::vector<std::pair<Micros, ConnectionKey>> keeping;
+  std::vector<std::pair<std::int64_t, ConnectionKey>> keeping;
   for (const auto& [key, connection] : connections_) {
     if (!is_going(connection) &&
         std::ranges::any_of(connection.replies, [&](auto number) { return is_kept(replies_.at(number)); })) {
-      keeping.emplace_back(connection.since, key);
+      keeping.emplace_back(-behind(connection), key);
     }
   }
   std::ranges::sort(keeping);
   std::vector<ConnectionKey> keys;
-  for (const auto& [since, key] : keeping) {
+  for (const auto& [ahead, key] : keeping) {
     keys.push_back(key);
   }
   return keys;
 }
 
-// How many kept bytes have nobody else to wait for.
-std::uint64_t WeightsReaders::cut(Connection& connection, Uncut& uncut) {
-  std::uint64_t freed = 0;
+// It alone is what some buffer is kept for.
+bool WeightsReaders::frees(const Connection& connection, const Uncut& uncut) const {
+  return std::ranges::any_of(connection.replies, [&](auto number) {
+    const auto& reply = replies_.at(number);
+    return is_kept(reply) && uncut.at({reply.chunk, reply.averages, reply.generation}) == 1;
+  });
+}
+
+void WeightsReaders::cut(Connection& connection, Uncut& uncut) {
   for (const auto number : connection.replies) {
     const auto& reply = replies_.at(number);
-    if (is_kept(reply) && --uncut.at({reply.chunk, reply.averages, reply.generation}) == 0) {
-      freed += reply.bytes;
+    if (is_kept(reply)) {
+      --uncut.at({reply.chunk, reply.averages, reply.generation});
     }
   }
   if (!connection.is_cut) {
@@ -212,7 +215,6 @@ std::uint64_t WeightsReaders::cut(Connection& connection, Uncut& uncut) {
   ++counters_.cut;
   connection.is_cut = true;
   connection.since = passed_;
-  return freed;
 }
 
 std::vector<WeightsReaders::Reader> WeightsReaders::cut() {
@@ -221,16 +223,19 @@ std::vector<WeightsReaders::Reader> WeightsReaders::cut() {
     return readers;
   }
   auto uncut = this->uncut();
-  for (const bool slow_ones : {true, false}) {
-    auto lacking = this->lacking(uncut, slow_ones);
-    for (const auto& key : lacking > 0 ? keeping() : std::vector<ConnectionKey>()) {
+  const auto cut_some = [&](Micros waited, auto&& is_to_go) {
+    for (const auto& key : lacking(uncut, waited) > 0 ? keeping() : std::vector<ConnectionKey>()) {
       auto& connection = connections_.at(key);
-      if (lacking > 0 && (!slow_ones || is_slow(connection.payer))) {
-        lacking -= std::min(lacking, cut(connection, uncut));
+      if (is_to_go(connection) && lacking(uncut, waited) > 0) {
+        cut(connection, uncut);
         readers.push_back({key.first, key.second, connection.payer});
       }
     }
-  }
+  };
+  const auto most = limits_.patience + time_on_slowest_link(largest_kept());
+  cut_some(0, [&](const auto& connection) { return behind(connection) >= 0; });
+  cut_some(most, [&](const auto& connection) { return frees(connection, uncut); });
+  cut_some(most, [](const auto& /*connection*/) { return true; });
   return readers;
 }
 

@@ -23,9 +23,11 @@ struct ReaderCounters {
 // Weights are sent from the buffers that they lie in, which nobody writes while a reply references them. Of each chunk
 // the newest two versions have buffers of their own; an older one that is still read, or an average that is, is *kept*:
 // it costs memory of which its readers alone decide how long. For that some memory is set aside. An update that would
-// keep more than that waits; when it has waited for longer than its chunk takes on the slowest link that is of use,
-// connections are ended until there is room: those first over which nothing was read for longest. Who answers for one
-// of them is not waited for during a pause, twice as long each time.
+// keep more than that waits, and connections over which something is kept are ended until there is room:
+//  - those over which nothing was read for longer than what is read there now takes on the slowest link that is of use.
+//    Who answers for one of them has less time during a pause, twice as long each time;
+//  - when an update has waited for as long as the largest of what is kept takes on that link, others as well, first the
+//    one that is furthest behind it.
 //
 // Costs by the logarithm of the replies on their way; while an update waits, a look at the time goes through them all.
 // Pure and copyable. Not thread-safe.
@@ -33,11 +35,12 @@ class WeightsReaders {
  public:
   static constexpr std::size_t kMostSlow = 4096;  // beyond that the one that was cut longest ago is forgotten
   static constexpr std::uint32_t kMostPauseDoublings = 7;
+  static constexpr Micros kPartInPause = 4;  // of the patience
 
   struct Limits {
     std::uint64_t set_aside = 0;  // bytes; at least what any one update keeps
-    Micros patience = 0;          // for which an update waits, and longer by its chunk's size
-    Micros pause = 0;             // for which nobody waits for who was cut, the first time
+    Micros patience = 0;          // for which nothing may be read over a connection, and longer by what is read there
+    Micros pause = 0;             // for which it is a part of that, after one was cut, the first time
     bool operator==(const Limits&) const = default;
   };
   struct Reader {
@@ -67,8 +70,6 @@ class WeightsReaders {
   };
   // The transport has let go of it. Nothing: there is no such reply.
   std::optional<Reply> released(std::uint64_t number);
-  // The connection has ended.
-  void ended(SessionId session, ConnectionId connection);
 
   // ---- updates
   // The chunk may be updated. False: it waits, for there is no room for what would be kept then.
@@ -80,12 +81,12 @@ class WeightsReaders {
   // Another timeline begins, with other buffers: all that is read is kept, and no update waits.
   void begin();
   // Something was read since, for which an update may have waited.
-  [[nodiscard]] bool may_go_on() const { return has_room_again_ && !waiting_.empty(); }
+  [[nodiscard]] bool may_go_on() const;
   // All updates that wait were tried again.
   void tried() { has_room_again_ = false; }
   // Chunks whose update waits, and since when.
   [[nodiscard]] const std::map<ChunkId, Micros>& waiting() const { return waiting_; }
-  // The chunk whose update has waited for longer than it may.
+  // A chunk whose update has waited for longer than it may.
   [[nodiscard]] std::optional<ChunkId> overdue() const;
 
   // ---- time
@@ -125,12 +126,10 @@ class WeightsReaders {
     PayerId payer = 0;
     Micros since = 0;     // something was read, or the first of them went out, or it was cut
     bool is_cut = false;  // it is to end
-    bool has_ended = false;
 
     template <typename = void>
     [[nodiscard]] auto state() const {
-      return listed::all(listed::plain(replies), listed::names(payer), listed::ages(since),
-                         listed::plain(is_cut, has_ended));
+      return listed::all(listed::plain(replies), listed::names(payer), listed::ages(since), listed::plain(is_cut));
     }
   };
   using ConnectionKey = std::pair<SessionId, ConnectionId>;
@@ -150,14 +149,17 @@ class WeightsReaders {
   [[nodiscard]] static bool is_kept(const Chunk& chunk, std::uint64_t generation, bool averages);
   [[nodiscard]] bool is_kept(const Reply& reply) const;
   [[nodiscard]] static std::uint64_t kept_by_update(const Chunk& chunk);
-  [[nodiscard]] Micros time_for(ChunkId chunk) const;
+  [[nodiscard]] std::uint64_t largest_kept() const;
   [[nodiscard]] bool is_slow(PayerId payer) const;
   void was_slow(PayerId payer);
   [[nodiscard]] bool is_going(const Connection& connection) const;
+  // Microseconds for which nothing was read over it, beyond what it may be.
+  [[nodiscard]] std::int64_t behind(const Connection& connection) const;
   [[nodiscard]] std::vector<ConnectionKey> keeping() const;
   [[nodiscard]] Uncut uncut() const;
-  [[nodiscard]] std::uint64_t lacking(const Uncut& uncut, bool for_all) const;
-  std::uint64_t cut(Connection& connection, Uncut& uncut);
+  [[nodiscard]] std::uint64_t lacking(const Uncut& uncut, Micros waited) const;
+  [[nodiscard]] bool frees(const Connection& connection, const Uncut& uncut) const;
+  void cut(Connection& connection, Uncut& uncut);
 
   Limits limits_;
   std::map<std::uint64_t, Reply> replies_;  // by number

@@ -139,6 +139,7 @@ class LaneShell : public Process {
   void check_memory(Host& host) const;
   [[nodiscard]] std::uint64_t kept_bytes(Host& host) const;
   void release_all_over(Host& host, SessionId session, ConnectionId connection);
+  [[nodiscard]] bool reads(SessionId session, ConnectionId connection) const;
   void judge_cut(Host& host, SessionId session, ConnectionId connection);
   void note_waiting(Host& host);
   // The copying of the snapshot that is named, from its beginning or after a failure.
@@ -185,12 +186,13 @@ class LaneShell : public Process {
   std::map<std::uint64_t, ReplyUnderWay> replies_;  // by number
   std::map<SessionId, ConnectionId> heard_over_;    // the newest connection
   std::set<std::pair<SessionId, ConnectionId>> ended_;
-  std::map<ChunkId, Micros> waits_since_;  // chunks whose update waits for readers
-  std::uint32_t ticks_without_cut_ = 0;    // since an update waits, or the last connection was cut for it
-  std::set<SessionId> slow_readers_;       // that were cut
-  std::uint64_t memory_ = 0;               // for contributions
-  std::uint64_t kept_aside_;               // of weights that are read
-  std::vector<SessionId> barred_;          // by the newest plan
+  std::map<std::pair<SessionId, ConnectionId>, Micros> read_at_;  // or since when something is to be read
+  std::map<ChunkId, Micros> waits_since_;                         // chunks whose update waits for readers
+  std::uint32_t ticks_without_cut_ = 0;  // since an update waits, or the last connection was cut for it
+  std::set<SessionId> slow_readers_;     // that were cut
+  std::uint64_t memory_ = 0;             // for contributions
+  std::uint64_t kept_aside_;             // of weights that are read
+  std::vector<SessionId> barred_;        // by the newest plan
   // Items that sessions wait to hear of.
   std::set<std::tuple<ChunkId, ItemId, SessionId>> unanswered_;
   std::deque<lane::Event> own_events_;

@@ -37,6 +37,9 @@ void LaneShell::act(Host& host, lane::SendWeights& action) {
     host.send(*this, static_cast<ProcessId>(action.session), action.header,
               Payload{value, 0, kNoSlot, life_.timeline, 0});
   }
+  if (!reads(action.session, action.connection)) {
+    read_at_[{action.session, action.connection}] = host.now();
+  }
   replies_[action.reply] = {action.session, action.connection, action.header.chunk, index, action.bytes};
   const bool is_unread = stands && host.draws_unread();
   later(host, within(is_unread ? host.life().faults.unread_for : host.life().release_high), ReplyRelease{action.reply});
@@ -50,6 +53,7 @@ void LaneShell::done(Host& host, const ReplyRelease& what) {
   }
   const auto reply = found->second;
   replies_.erase(found);
+  read_at_[{reply.session, reply.connection}] = host.now();
   --chunks_[reply.chunk].buffers[reply.buffer].references;
   host.judge().replies_released(reply.session, life_, reply.bytes);
   step(host, lane::ReplyReleased{what.reply});
@@ -67,17 +71,21 @@ void LaneShell::release_all_over(Host& host, SessionId session, ConnectionId con
   }
 }
 
-// A connection is cut for weights that are not read.
-void LaneShell::judge_cut(Host& host, SessionId session, ConnectionId connection) {
-  const bool reads = std::ranges::any_of(replies_, [&](const auto& each) {
+bool LaneShell::reads(SessionId session, ConnectionId connection) const {
+  return std::ranges::any_of(replies_, [&](const auto& each) {
     return each.second.session == session && each.second.connection == connection;
   });
-  require(reads, "a connection is cut for what was read over it, and nothing is read");
-  const auto for_long = kKeptPatience / 2;  // by a clock of its own
-  const bool is_late = std::ranges::any_of(
-      waits_since_, [&](const auto& each) { return each.second > 0 && host.now() - each.second >= for_long; });
-  require(is_late || (!waits_since_.empty() && slow_readers_.contains(session)),
-          "a connection is cut for weights that are not read, and no update has waited for long");
+}
+
+// A connection is cut for weights that are not read.
+void LaneShell::judge_cut(Host& host, SessionId session, ConnectionId connection) {
+  require(reads(session, connection), "a connection is cut for what is read over it, and nothing is");
+  require(!waits_since_.empty(), "a connection is cut for what is read over it, and no update waits");
+  const auto patience = kKeptPatience / 2;  // by a clock of its own
+  const auto is_late = [&](const auto& each) { return host.now() - each.second >= patience; };
+  const auto may_be = slow_readers_.contains(session) ? patience / WeightsReaders::kPartInPause : patience;
+  require(std::ranges::any_of(waits_since_, is_late) || host.now() - read_at_.at({session, connection}) >= may_be,
+          "a connection is cut over which something was read just now, and no update has waited for long");
   slow_readers_.insert(session);
   ticks_without_cut_ = 0;
 }

@@ -129,78 +129,96 @@ TEST_CASE("what is read of a buffer that others read, or that nothing waits for,
   CHECK_FALSE(weights.may_go_on());
 }
 
-TEST_CASE(
-    "an update waits for as long as its chunk takes on the slowest link, and then who has read nothing for longest is "
-    "cut") {
+TEST_CASE("who has read nothing for as long as it takes on the slowest link is cut as soon as an update waits") {
   constexpr std::uint64_t kBytes = 640;
-  constexpr Micros kWaits = kPatienceWithReaders + time_on_slowest_link(kBytes);
+  constexpr Micros kMayTake = kPatienceWithReaders + time_on_slowest_link(kBytes);
   Readers readers(2 * kBytes);
   auto& weights = readers.weights;
   readers.keep(1, kReadOther, kBytes);
   readers.pass(10);
   readers.keep(2, kReadOther, kBytes);
+  readers.pass(kMayTake - 11);
   readers.sends(3, kRead, kBytes);
   CHECK(weights.updates(kRead));
-  CHECK_FALSE(weights.updates(kRead));
-  readers.pass(kWaits - 1);
   CHECK(weights.cut().empty());
-  CHECK_FALSE(weights.overdue());
+  CHECK_FALSE(weights.updates(kRead));
+  CHECK(weights.cut().empty());
   readers.pass(1);
-  CHECK(weights.overdue() == kRead);
   CHECK(weights.cut() == Cut{reader(1)});  // which is enough
   CHECK(weights.cut().empty());
   CHECK(weights.counters().cut == 1);
 }
 
-TEST_CASE("who has read something since is not the first to be cut") {
-  Readers readers(200);
+TEST_CASE("who reads slowly is cut when an update has waited for long, first who is furthest behind the slowest link") {
+  constexpr std::uint64_t kSmall = 64;
+  constexpr std::uint64_t kLarge = 640'000;
+  Readers readers(kSmall + kLarge);
   auto& weights = readers.weights;
-  readers.keep(1, kReadOther);
-  const auto read = readers.sends(1, kReadOther);
-  readers.pass(10);
-  readers.keep(2, kReadOther);
-  readers.pass(10);
-  weights.released(read);
-  readers.sends(3, kRead);
+  // What is to be read first is small over one connection, and large over the other; something is read all the time.
+  readers.keep(2, kReadOther, kLarge);
+  readers.keep(1, kReadOther + 1, kSmall);
+  std::uint64_t newest[] = {readers.sends(1, kReadOther, kLarge), readers.sends(2, kReadOther, kLarge)};
+  readers.sends(3, kRead, kSmall);
   CHECK(weights.updates(kRead));
   CHECK_FALSE(weights.updates(kRead));
-  readers.pass(kPatienceWithReaders + time_on_slowest_link(100));
-  CHECK(weights.cut() == Cut{reader(2)});
+  for (Micros passed = 0; passed < kPatienceWithReaders + time_on_slowest_link(kLarge); passed += 500) {
+    CHECK(weights.cut().empty());
+    CHECK_FALSE(weights.overdue());
+    for (SessionId session : {1, 2}) {
+      weights.released(newest[session - 1]);
+      newest[session - 1] = readers.sends(session, kReadOther, kLarge);
+    }
+    readers.pass(500);
+  }
+  CHECK(weights.overdue() == kRead);
+  CHECK(weights.cut() == Cut{reader(1)});
 }
 
-TEST_CASE("as many are cut as read a buffer, and as are in the way of all updates that have waited") {
+TEST_CASE("as many are cut as read a buffer, and as are in the way of all updates that wait") {
   Readers readers(200);
   auto& weights = readers.weights;
   readers.sends(1, kReadOther);
   readers.keep(2, kReadOther);
   readers.pass(10);
   readers.keep(3, kReadOther);
-  SUBCASE("one update") {
-    readers.sends(4, kRead);
-    CHECK(weights.updates(kRead));
-    CHECK_FALSE(weights.updates(kRead));
-    readers.pass(2 * kPatienceWithReaders);
-    CHECK(weights.cut() == Cut{reader(1), reader(2)});
-  }
+  readers.pass(2 * kPatienceWithReaders);
+  const auto wait = [&](ChunkId chunk) {
+    readers.sends(4, chunk);
+    CHECK(weights.updates(chunk));
+    CHECK_FALSE(weights.updates(chunk));
+  };
+  wait(kRead);
+  SUBCASE("one") { CHECK(weights.cut() == Cut{reader(1), reader(2)}); }
   SUBCASE("two") {
-    for (const ChunkId chunk : {kRead, kRead + 2}) {
-      readers.sends(4, chunk);
-      CHECK(weights.updates(chunk));
-      CHECK_FALSE(weights.updates(chunk));
-    }
-    readers.pass(2 * kPatienceWithReaders);
+    wait(kRead + 2);
     CHECK(weights.cut() == Cut{reader(1), reader(2), reader(3)});
   }
-  SUBCASE("of which one has not waited") {
-    readers.sends(4, kRead);
-    CHECK(weights.updates(kRead));
-    CHECK_FALSE(weights.updates(kRead));
-    readers.pass(2 * kPatienceWithReaders);
-    readers.sends(4, kRead + 2);
-    CHECK(weights.updates(kRead + 2));
-    CHECK_FALSE(weights.updates(kRead + 2));
-    CHECK(weights.cut() == Cut{reader(1), reader(2)});
+}
+
+TEST_CASE("of those who read slowly first those are cut without whom something is kept no longer") {
+  Readers readers(200);
+  auto& weights = readers.weights;
+  readers.sends(1, kReadOther, 100);
+  readers.keep(2, kReadOther, 100);
+  readers.pass(10);
+  const auto alone = readers.keep(3, kReadOther, 100);
+  readers.sends(4, kRead);
+  CHECK(weights.updates(kRead));
+  CHECK_FALSE(weights.updates(kRead));
+  std::uint64_t newest[] = {readers.sends(1, kReadOther), readers.sends(2, kReadOther), readers.sends(3, kReadOther)};
+  for (Micros passed = 0; passed < 2 * kPatienceWithReaders; passed += 500) {
+    for (SessionId session : {1, 2, 3}) {
+      weights.released(newest[session - 1]);
+      newest[session - 1] = readers.sends(session, kReadOther);
+    }
+    if (passed < kPatienceWithReaders) {
+      CHECK(weights.cut().empty());
+    }
+    readers.pass(500);
   }
+  CHECK(weights.cut() == Cut{reader(3)});
+  weights.released(alone);
+  CHECK(weights.updates(kRead));
 }
 
 TEST_CASE("who was cut, and does not end, is cut again after the patience") {
@@ -218,10 +236,10 @@ TEST_CASE("who was cut, and does not end, is cut again after the patience") {
   CHECK(weights.cut() == Cut{reader(1)});
 }
 
-TEST_CASE("who answers for one that was cut is not waited for during a pause, twice as long each time") {
+TEST_CASE("who answers for one that was cut has less time during a pause, twice as long each time") {
   Readers readers(100);
   auto& weights = readers.weights;
-  // An update waits for this session's new connection.
+  // Over a new connection of the session something is kept, and an update waits for it.
   ConnectionId connection = 10;
   std::uint64_t kept = 0;
   const auto stand_still = [&] {
@@ -232,33 +250,29 @@ TEST_CASE("who answers for one that was cut is not waited for during a pause, tw
     CHECK(weights.updates(kReadOther));
     CHECK_FALSE(weights.updates(kReadOther));
   };
-  const auto is_cut = [&] { return weights.cut() == Cut{{1, connection, 100}}; };
-  const auto goes = [&] {
-    weights.ended(1, connection);
+  const auto is_cut_after = [&](Micros time) {
+    readers.pass(time - 1);
+    CHECK(weights.cut().empty());
+    readers.pass(1);
+    const bool is_cut = weights.cut() == Cut{{1, connection, 100}};
     weights.released(kept);
     CHECK(weights.updates(kReadOther));
-    while (weights.kept_bytes() > 0) {
-      weights.released(++kept);
-    }
+    weights.released(kept + 1);
+    return is_cut;
   };
+  const auto whole = kPatienceWithReaders + time_on_slowest_link(100);
+  const auto in_pause = kPatienceWithReaders / WeightsReaders::kPartInPause;
   stand_still();
-  CHECK_FALSE(is_cut());
-  readers.pass(2 * kPatienceWithReaders);
-  CHECK(is_cut());
-  goes();
-  readers.pass(kPauseOfReaders - 1);
+  CHECK(is_cut_after(whole));
+  readers.pass(kPauseOfReaders - in_pause - 1);
   stand_still();
-  CHECK(is_cut());  // at once; the pause begins anew
-  goes();
-  readers.pass(kPauseOfReaders);
+  CHECK(is_cut_after(in_pause));  // which is not a new pause
+  readers.pass(1);
   stand_still();
-  CHECK_FALSE(is_cut());
-  readers.pass(2 * kPatienceWithReaders);
-  CHECK(is_cut());
-  goes();
-  readers.pass(2 * kPauseOfReaders - 1);
+  CHECK(is_cut_after(whole));
+  readers.pass(2 * kPauseOfReaders - in_pause - 1);
   stand_still();
-  CHECK(is_cut());
+  CHECK(is_cut_after(in_pause));
 }
 
 TEST_CASE("a server that stands still has not waited for readers meanwhile") {
