@@ -48,6 +48,11 @@ class WeightsReaders {
     ConnectionId connection = 0;
     PayerId payer = 0;
     bool operator==(const Reader&) const = default;
+
+    template <typename = void>
+    [[nodiscard]] auto state() const {
+      return listed::all(listed::names(session, connection, payer));
+    }
   };
 
   explicit WeightsReaders(Limits limits) : limits_(limits) {}
@@ -64,8 +69,7 @@ class WeightsReaders {
 
     template <typename = void>
     [[nodiscard]] auto state() const {
-      return listed::all(listed::names(reader.session, reader.connection, reader.payer),
-                         listed::plain(chunk, bytes, averages), listed::names(generation));
+      return listed::all(listed::parts(reader), listed::plain(chunk, bytes, averages), listed::names(generation));
     }
   };
   // The transport has let go of it. Nothing: there is no such reply.
