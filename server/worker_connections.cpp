@@ -157,9 +157,13 @@ void WorkerConnections::send(SessionId session, const Message& message) {
   tell(peers_.reached_by(first), message, peers_.version_of(first));
 }
 
-void WorkerConnections::send(SessionId session, const Message& message, const Borrowed& payload) {
-  const auto first = session_routing_id(session);
-  tell(peers_.reached_by(first), message, peers_.version_of(first), &payload);
+void WorkerConnections::send(SessionId session, ConnectionId connection, const Message& message,
+                             const Borrowed& payload) {
+  if (const auto routing_id = standing_->routing_id(connection)) {
+    tell(*routing_id, message, peers_.version_of(session_routing_id(session)), &payload);
+  } else {
+    payload.queue->put(payload.released);
+  }
 }
 
 void WorkerConnections::tell(const std::string& peer, const Message& message, std::uint32_t version,

@@ -21,8 +21,8 @@
 
 namespace ballast {
 
-// Answers a session by the newest connection of which it has heard, and in the version in which it spoke there. Tells
-// by which connection each message came and when it has ended. One thread.
+// Answers a session by the newest connection of which it has heard, with weights by the one that is named, and in the
+// version in which it spoke there. Tells by which connection each message came and when it has ended. One thread.
 class WorkerConnections {
  public:
   struct Incoming {
@@ -67,7 +67,8 @@ class WorkerConnections {
   // The next message; nothing if none is there. What it costs is spent of the turn.
   std::optional<std::variant<Incoming, Unreadable>> receive(Turn& turn);
   void send(SessionId session, const Message& message);
-  void send(SessionId session, const Message& message, const Borrowed& payload);
+  // Over this connection, if it stands; else the payload is let go of at once.
+  void send(SessionId session, ConnectionId connection, const Message& message, const Borrowed& payload);
 
  private:
   void watch(std::uint64_t after);

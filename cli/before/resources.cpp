@@ -33,7 +33,7 @@ std::vector<SlotRange> division(const Job& job) {
 
 // What is usual of a part that has so much at most.
 std::uint64_t usual_of(const std::string& part, std::uint64_t most, const ShardBytes& bytes) {
-  constexpr std::array kFilledWhenNeeded = {"answers that nobody has read", "a version that slow readers keep",
+  constexpr std::array kFilledWhenNeeded = {"answers that nobody has read", "versions that slow readers keep",
                                             "a spare buffer", "the journal"};
   if (std::ranges::find(kFilledWhenNeeded, part) != kFilledWhenNeeded.end()) {
     return 0;

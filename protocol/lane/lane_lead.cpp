@@ -328,6 +328,8 @@ void Lane::on(const Tick& event) {
   lead_.tick(event.now);
   calls_.tick(event.now);
   emit_all(calls_.take_back(event.read_up_at));
+  applier_.readers().tick(event.now);
+  cut_readers();
   if (ending_.stopped) {
     return;
   }
@@ -381,11 +383,16 @@ void Lane::report() {
 
 // Without the time that it takes: each text is told once.
 std::string Lane::what_it_waits_for() const {
+  const auto lane = "lane " + std::to_string(config_.id.lane);
+  if (const auto chunk = applier_.readers().overdue()) {
+    return lane + " has no room for an update of chunk " + std::to_string(*chunk) +
+           " while older weights are read, and ends connections over which they are read slowest";
+  }
   const auto awaited = calls_.awaited();
   return !awaited ? std::string()
-                  : "lane " + std::to_string(config_.id.lane) + " waits for step " +
-                        std::to_string(awaited->work.step) + " of chunk " + std::to_string(awaited->work.chunk) +
-                        ", which session " + std::to_string(awaited->session) + " offered, and does not send";
+                  : lane + " waits for step " + std::to_string(awaited->work.step) + " of chunk " +
+                        std::to_string(awaited->work.chunk) + ", which session " + std::to_string(awaited->session) +
+                        " offered, and does not send";
 }
 
 LaneReport Lane::state_report() const {

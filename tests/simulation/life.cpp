@@ -368,6 +368,16 @@ void draw_withholding(LifeSpec& life) {
   life.faults.withholds = !life.items && !life.faults.death && random.chance(0.15) ? 1 : 0;
 }
 
+void draw_unread(LifeSpec& life) {
+  Random random(Random::mix(life.seed ^ 0x756e7265U));
+  if (life.faults.death || !random.chance(0.2)) {
+    return;
+  }
+  life.faults.unread = random.chance(0.5) ? 0.3 : 0.8;
+  life.faults.unread_for = random.between(20'000, 300'000);
+  life.kept_percent = static_cast<std::uint32_t>(random.chance(0.5) ? 0 : random.between(0, 100));
+}
+
 void draw_arenas(LifeSpec& life) {
   Random random(Random::mix(life.seed ^ 0x6172656eU));
   life.spare_arenas = static_cast<std::uint32_t>(random.chance(0.4) ? 2 : random.between(0, 1));
@@ -409,6 +419,7 @@ LifeSpec draw_life(std::uint64_t seed) {
   draw_lost_disks(life);
   draw_impostors(life);
   draw_withholding(life);
+  draw_unread(life);
   draw_arenas(life);
   return life;
 }

@@ -87,6 +87,7 @@ static_assert(lists_all_members<LeadContact>());
 static_assert(lists_all_members<DeferredReply>());
 static_assert(lists_all_members<LaneSessions>());
 static_assert(lists_all_members<LaneSnapshots>());
+static_assert(lists_all_members<WeightsReaders>());
 static_assert(lists_all_members<LaneStatistics>());
 static_assert(lists_all_members<ItemUpdate::Sender>());
 static_assert(lists_all_members<ItemUpdate>());
