@@ -50,6 +50,12 @@ def shards():
         lines("Calls", EACH_SECOND, (each_second("ballast_shard_calls_total", "@lane", "instance"), "{{instance}}, by name"),
               (each_second("ballast_shard_calls_taken_back_total", "@lane", "instance"), "{{instance}}, taken back"), width=6,
               about="Contributions called by name, and connections ended because what was called did not come."),
+        lines("Kept for readers", BYTES, ("sum by (instance) (ballast_shard_kept_weights_bytes{@lane})", "{{instance}}"), width=12,
+              about="Older weights, and averages, that are still read. Beyond one version they take the memory of contributions."),
+        lines("Waits for readers", EACH_SECOND,
+              (each_second("ballast_shard_waited_for_readers_total", "@lane", "instance"), "{{instance}}, updates"),
+              (each_second("ballast_shard_readers_cut_total", "@lane", "instance"), "{{instance}}, connections ended"), width=12,
+              about="Updates that had no room for weights that are still read, and connections ended because nobody read them."),
     ))
     return Board("ballast-shards", "Ballast: shards", "Is a shard or lane what steps wait for, and is the load even?",
                  (serving, work, memory), ("shard", "lane"))

@@ -215,7 +215,7 @@ void LaneLoop::take_released() {
   for (const auto& released : releases_.take()) {
     weights_.release(static_cast<ChunkId>(released.object), static_cast<ChunkBuffer*>(released.buffer));
     if (released.owner != LaneStorage::kReader) {
-      feed(lane::RepliesReleased{released.owner, released.bytes});
+      feed(lane::ReplyReleased{released.owner});
     }
   }
 }
@@ -268,8 +268,9 @@ void LaneLoop::carry_out(lane::SendWeights& action) {
   const auto& header = action.header;
   auto* buffer = header.averages ? weights_.read_average(header.chunk) : weights_.read(header.chunk, header.version);
   metrics_.sent_weights(action.bytes);
-  const Released released{action.session, action.header.chunk, buffer, action.bytes};
-  workers_.send(action.session, action.header, Borrowed{buffer->values.data(), action.bytes, released, &releases_});
+  const Released released{action.reply, action.header.chunk, buffer, action.bytes};
+  workers_.send(action.session, action.connection, action.header,
+                Borrowed{buffer->values.data(), action.bytes, released, &releases_});
 }
 
 void LaneLoop::carry_out(lane::SendToLead& action) {

@@ -138,6 +138,9 @@ void LaneMetrics::update(const Lane& lane, const LaneWeights& weights) {
   raise(*series_.calls, counters.calls.calls);
   raise(*series_.waited_for_room, counters.calls.waits);
   raise(*series_.taken_back, counters.calls.taken_back);
+  raise(*series_.waited_for_readers, counters.readers.waits);
+  raise(*series_.readers_cut, counters.readers.cut);
+  series_.kept_weights->set(static_cast<double>(lane.kept_bytes()));
   series_.memory_in_use->set(static_cast<double>(lane.bytes_in_use()));
   series_.memory->set(static_cast<double>(lane.memory_bytes()));
   series_.covered_items->set(static_cast<double>(lane.covered_items()));

@@ -40,7 +40,7 @@ struct ShardServices {
 // where only one must: they share the database. The lane that is not there any more takes nothing: close().
 class LaneStorage {
  public:
-  static constexpr SessionId kReader = 0;  // who reads a buffer that is being written: no session has this number
+  static constexpr SessionId kReader = 0;  // who reads a buffer that is being written: no reply has this number
 
   LaneStorage(const Job& job, ShardServices services, std::uint32_t lane, const std::vector<ChunkId>& chunks);
 

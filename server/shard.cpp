@@ -399,6 +399,7 @@ LaneConfig Shard::lane_config(std::uint32_t lane) {
   config.items = item_rules(job_.spec);
   config.measures_updates = measures_updates(job_.spec.training);
   config.memory_bytes = memory_of_lanes_.at(lane);
+  config.kept_bytes = kept_of(config.chunks, averages_weights(job_.spec.training), job_.spec.cluster.workers);
   config.needs_whole_gradient = needs_whole_gradient(job_.spec.training);
   config.averages = averages_weights(job_.spec.training);
   if (journal_) {

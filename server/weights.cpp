@@ -33,6 +33,10 @@ LaneWeights::LaneWeights(const Job& job, const std::vector<ChunkId>& chunks)
     entry.by_piece = stretches_of(entry);
     entry.stretches = joined(entry.by_piece);
     entry.tensors = is_descended(entry.chunk.group) ? tensors_beside_weights(job.spec.training, entry.chunk.group) : 0;
+    const auto bytes = entry.chunk.bytes();
+    const auto averages = averages_weights(job.spec.training) && is_descended(entry.chunk.group) ? bytes : 0;
+    most_pooled_ += 3 * bytes + averages + entry.tensors * bytes;  // two versions, and one for readers
+    most_pooled_ += bytes + entry.tensors * bytes;                 // a snapshot's
     entries_.push_back(std::move(entry));
   }
   drawn_ = entries_.size();
@@ -148,6 +152,7 @@ std::unique_ptr<ChunkBuffer> LaneWeights::pooled(std::size_t elements) {
   auto& free = pool_[elements];
   if (free.empty()) {
     bytes_ += elements * sizeof(float);
+    free_idle();
     return std::make_unique<ChunkBuffer>(elements);
   }
   auto buffer = std::move(free.back());
@@ -156,14 +161,36 @@ std::unique_ptr<ChunkBuffer> LaneWeights::pooled(std::size_t elements) {
   return buffer;
 }
 
+// Pooled ones of other sizes make room.
+void LaneWeights::free_idle() {
+  for (auto& [elements, free] : pool_) {
+    while (bytes_ > most_pooled_ && !free.empty()) {
+      bytes_ -= elements * sizeof(float);
+      free.pop_back();
+    }
+  }
+}
+
 // A buffer that is neither a version nor state any more goes back to the pool when its last reader lets go.
 void LaneWeights::give_up(Entry& entry, std::unique_ptr<ChunkBuffer> buffer) {
   if (!buffer) {
     return;
   }
   buffer->retired = true;
-  auto& place = buffer->readers == 0 ? pool_[entry.chunk.elements] : entry.retired;
-  place.push_back(std::move(buffer));
+  if (buffer->readers == 0) {
+    pool(std::move(buffer));
+  } else {
+    entry.retired.push_back(std::move(buffer));
+  }
+}
+
+void LaneWeights::pool(std::unique_ptr<ChunkBuffer> buffer) {
+  const auto elements = buffer->values.size();
+  if (bytes_ > most_pooled_) {
+    bytes_ -= elements * sizeof(float);
+  } else {
+    pool_[elements].push_back(std::move(buffer));
+  }
 }
 
 std::unique_ptr<ChunkBuffer> LaneWeights::take_buffer(Entry& entry) {
@@ -214,7 +241,7 @@ void LaneWeights::release(ChunkId chunk, ChunkBuffer* buffer) {
   auto& retired = entry(chunk).retired;
   const auto found =
       std::find_if(retired.begin(), retired.end(), [&](const auto& candidate) { return candidate.get() == buffer; });
-  pool_[buffer->values.size()].push_back(std::move(*found));
+  pool(std::move(*found));
   retired.erase(found);
 }
 

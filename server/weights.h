@@ -98,7 +98,8 @@ class LaneWeights {
   // How many tensors that is, also before they are there.
   [[nodiscard]] std::size_t state_count(ChunkId chunk) const { return entry(chunk).tensors; }
   [[nodiscard]] Version version(ChunkId chunk) const;
-  // Of all buffers, pooled ones included.
+  // Of all buffers, pooled ones included. What readers keep beyond a version (and an average), and a snapshot beyond
+  // its own, comes to what is always there, and is freed when they let go.
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
   [[nodiscard]] const std::vector<ChunkId>& chunks() const { return ids_; }
 
@@ -144,6 +145,8 @@ class LaneWeights {
   void give_up(Entry& entry, std::unique_ptr<ChunkBuffer> buffer);
   std::unique_ptr<ChunkBuffer> take_buffer(Entry& entry);
   std::unique_ptr<ChunkBuffer> pooled(std::size_t elements);
+  void pool(std::unique_ptr<ChunkBuffer> buffer);
+  void free_idle();
 
   const Job& job_;
   bool each_item_is_update_;  // its statistics are blended; otherwise a round's change is added
@@ -155,6 +158,7 @@ class LaneWeights {
   std::unordered_map<std::size_t, std::vector<std::unique_ptr<ChunkBuffer>>> pool_;  // by elements
   std::size_t drawn_ = 0;  // of entries_; all of them where nothing is to be drawn
   std::uint64_t bytes_ = 0;
+  std::uint64_t most_pooled_ = 0;  // while there are more bytes than that, what is read no more is freed
 };
 
 }  // namespace ballast

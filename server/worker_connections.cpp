@@ -1,5 +1,6 @@
 #include "server/worker_connections.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "common/log/log.h"
@@ -42,6 +43,16 @@ WorkerConnections::WorkerConnections(zmq::context_t& context, std::uint64_t buff
 
 void WorkerConnections::watch(std::uint64_t after) {
   standing_ = std::make_unique<StandingConnections>(*router_, SocketOptions{}.unread, after);
+  unread_since_ = {standing_->rounds().now(), monotonic_micros()};
+}
+
+// Beside one that speaks without end no read finds the socket empty.
+void WorkerConnections::follow_rounds() {
+  const auto& rounds = standing_->rounds();
+  if (rounds.is_read(unread_since_.moment)) {
+    read_up_at_ = std::max(read_up_at_, unread_since_.at);
+    unread_since_ = {rounds.now(), monotonic_micros()};
+  }
 }
 
 // What came over the old connections and was not received never will be.
@@ -99,6 +110,7 @@ std::optional<std::variant<WorkerConnections::Incoming, WorkerConnections::Unrea
     return std::nullopt;
   }
   standing_->read(received->peer);
+  follow_rounds();
   const auto from = parse_routing_id(received->peer);
   const auto* session = from ? std::get_if<SessionPeer>(&from->peer) : nullptr;
   if (session == nullptr) {
@@ -145,9 +157,13 @@ void WorkerConnections::send(SessionId session, const Message& message) {
   tell(peers_.reached_by(first), message, peers_.version_of(first));
 }
 
-void WorkerConnections::send(SessionId session, const Message& message, const Borrowed& payload) {
-  const auto first = session_routing_id(session);
-  tell(peers_.reached_by(first), message, peers_.version_of(first), &payload);
+void WorkerConnections::send(SessionId session, ConnectionId connection, const Message& message,
+                             const Borrowed& payload) {
+  if (const auto routing_id = standing_->routing_id(connection)) {
+    tell(*routing_id, message, peers_.version_of(session_routing_id(session)), &payload);
+  } else {
+    payload.queue->put(payload.released);
+  }
 }
 
 void WorkerConnections::tell(const std::string& peer, const Message& message, std::uint32_t version,

@@ -21,8 +21,8 @@
 
 namespace ballast {
 
-// Answers a session by the newest connection of which it has heard, and in the version in which it spoke there. Tells
-// by which connection each message came and when it has ended. One thread.
+// Answers a session by the newest connection of which it has heard, with weights by the one that is named, and in the
+// version in which it spoke there. Tells by which connection each message came and when it has ended. One thread.
 class WorkerConnections {
  public:
   struct Incoming {
@@ -59,7 +59,7 @@ class WorkerConnections {
   // Connections that have ended, since the last call: what came over them was received before.
   std::vector<StandingConnections::Ended> take_ended();
 
-  // When everything that had come was last read.
+  // Everything that had come by then has been read, whether or not somebody speaks without end.
   [[nodiscard]] Micros read_up_at() const { return read_up_at_; }
   // Told, and not read by those it was told.
   [[nodiscard]] std::uint64_t unsent_bytes() const { return unsent_.bytes(); }
@@ -67,10 +67,12 @@ class WorkerConnections {
   // The next message; nothing if none is there. What it costs is spent of the turn.
   std::optional<std::variant<Incoming, Unreadable>> receive(Turn& turn);
   void send(SessionId session, const Message& message);
-  void send(SessionId session, const Message& message, const Borrowed& payload);
+  // Over this connection, if it stands; else the payload is let go of at once.
+  void send(SessionId session, ConnectionId connection, const Message& message, const Borrowed& payload);
 
  private:
   void watch(std::uint64_t after);
+  void follow_rounds();
   // Unsaid if the peer has not read enough of what it was told before. If it takes calls, its connection is dropped
   // then: nothing is lost over one that stands but weights, for which it asks again.
   void tell(const std::string& peer, const Message& message, std::uint32_t version, const Borrowed* payload = nullptr);
@@ -87,6 +89,11 @@ class WorkerConnections {
   std::unique_ptr<StandingConnections> standing_;  // never null; of the router that is now
   std::vector<StandingConnections::Ended> ended_;  // with the routers before it
   Micros read_up_at_ = 0;
+  // A moment at which it is not known yet that all that had come was read.
+  struct {
+    ReadRounds::Moment moment = 0;
+    Micros at = 0;
+  } unread_since_;
   Micros renewed_at_ = 0;  // 0: never
 };
 

@@ -66,6 +66,14 @@ void print_wire(const JobResources& resources) {
   }
 }
 
+// What a server of it may be given, beside what it has.
+void print_memory_mib(const Job& job, const ShardResources& shard) {
+  const auto given = job.spec.cluster.memory_mib;
+  std::printf("  cluster.memory_mib: %s; its server starts with %s, and can make use of %s\n",
+              given > 0 ? std::to_string(given).c_str() : "not given", std::to_string(shard.least_mib).c_str(),
+              std::to_string(shard.wanted_mib).c_str());
+}
+
 // `gpus`: of this machine, where it is asked about.
 void print(const Job& job, const JobResources& resources, std::uint32_t gpus) {
   std::printf("job %s: %s, %s, %s\n", job.spec.job.c_str(), count_text(job.spec.cluster.shards, "shard").c_str(),
@@ -77,6 +85,7 @@ void print(const Job& job, const JobResources& resources, std::uint32_t gpus) {
   }
   for (std::size_t i = 0; i < std::min(resources.shards.size(), kMostRows); ++i) {
     print_resources("memory of shard " + std::to_string(i), resources.shards[i].memory);
+    print_memory_mib(job, resources.shards[i]);
     const auto& kernel = resources.shards[i].kernel;
     std::printf("  %-36s %12s %12s\n", kernel.what.c_str(), bytes_text(kernel.usual).c_str(),
                 bytes_text(kernel.most).c_str());
@@ -129,6 +138,8 @@ void print_json(const Job& job, const JobResources& resources, std::optional<std
   for (const auto& shard : resources.shards) {
     json["shards"].push_back({{"chunks", shard.chunks},
                               {"memory", json_of(shard.memory)},
+                              {"least_mib", shard.least_mib},
+                              {"wanted_mib", shard.wanted_mib},
                               {"kernel_buffers", json_of(shard.kernel)},
                               {"disk", json_of(shard.disk)},
                               {"in_per_step", shard.in_per_step},

@@ -33,7 +33,7 @@ std::vector<SlotRange> division(const Job& job) {
 
 // What is usual of a part that has so much at most.
 std::uint64_t usual_of(const std::string& part, std::uint64_t most, const ShardBytes& bytes) {
-  constexpr std::array kFilledWhenNeeded = {"answers that nobody has read", "a version that slow readers keep",
+  constexpr std::array kFilledWhenNeeded = {"answers that nobody has read", "versions that slow readers keep",
                                             "a spare buffer", "the journal"};
   if (std::ranges::find(kFilledWhenNeeded, part) != kFilledWhenNeeded.end()) {
     return 0;
@@ -209,7 +209,10 @@ JobResources resources_of(const Job& job, std::uint64_t machine) {
   for (const auto& bytes : bytes_of_shards(job)) {
     ShardResources shard;
     shard.chunks = bytes.chunks;
-    shard.memory = shard_memory(job, bytes, budgets[resources.shards.size()], machine);
+    const auto& budget = budgets[resources.shards.size()];
+    shard.memory = shard_memory(job, bytes, budget, machine);
+    shard.least_mib = in_mib(budget.least());
+    shard.wanted_mib = in_mib(budget.wanted());
     shard.disk = shard_disk(job, bytes);
     shard.kernel = kernel_buffers(job.spec.cluster);
     shard.in_per_step = traffic.pushed * bytes.weights;

@@ -95,8 +95,7 @@ void check_keys_of_bucket(const RenderedJob& rendered) {
       !rendered.options.weights) {
     throw UsageError("durability.copy_to: copies go to " + rendered.job.spec.durability.copy_to +
                      ", for which servers need keys; say --s3-secret with the name of a Secret that has them, or "
-                     "durability.s3_credentials_file with "
-                     "--s3-credentials");
+                     "durability.s3_credentials_file with --s3-credentials");
   }
 }
 

@@ -90,8 +90,9 @@ std::vector<Key> cluster_keys(ClusterSpec& cluster) {
        .description =
            "Memory of each server process. What its shard needs whatever happens is taken off (`ballast plan` lists "
            "it); the rest is for contributions, by the bytes that each lane owns: with more of it workers wait less. "
-           "A server does not start with too little, and says how much would do. The kernel's buffers of connections "
-           "are beside it",
+           "A server does not start with too little; `ballast plan` says how much it needs, and how much it can make "
+           "use of. Where several servers run on one machine each may take what the default says: then give it. The "
+           "kernel's buffers of connections are beside it",
        .unit = "MiB",
        .minimum = 0,
        .maximum = kMaxMemoryMib,

@@ -19,8 +19,6 @@ namespace {
 
 constexpr std::uint64_t kMebibyte = 1U << 20U;
 
-std::uint64_t in_mib(std::uint64_t bytes) { return (bytes + kMebibyte - 1) / kMebibyte; }
-
 std::uint64_t largest_chunk(const std::vector<Chunk>& chunks) {
   std::uint64_t largest = 0;
   for (const auto& chunk : chunks) {
@@ -37,23 +35,31 @@ std::uint64_t unread_answers(const ClusterSpec& cluster, bool has_lead) {
   return of_lanes + (has_lead ? peers * kUnreadOfEach + kUnreadShared : 0);
 }
 
-// The average is a tensor of state, and is read as weights are.
-std::uint64_t average_bytes(const Job& job, const std::vector<Chunk>& chunks) {
-  std::uint64_t bytes = 0;
+std::vector<LaneChunk> lane_chunks(const std::vector<Chunk>& chunks) {
+  std::vector<LaneChunk> own;
   for (const auto& chunk : chunks) {
-    bytes += averages_weights(job.spec.training) && is_descended(chunk.group) ? chunk.bytes() : 0;
+    own.push_back({chunk.id, chunk.bytes(), chunk.group == Group::statistics});
+  }
+  return own;
+}
+
+std::uint64_t kept_of_lanes(const Job& job, const Placement& placement, std::uint32_t shard) {
+  const auto& cluster = job.spec.cluster;
+  std::uint64_t bytes = 0;
+  for (std::uint32_t lane = 0; lane < cluster.lanes; ++lane) {
+    bytes += kept_of(lane_chunks(placement.of_lane(shard, lane)), averages_weights(job.spec.training), cluster.workers);
   }
   return bytes;
 }
 
 std::vector<MemoryPart> taken_by(const Job& job, const std::vector<Chunk>& chunks, const ShardBytes& bytes,
-                                 bool has_lead) {
+                                 std::uint64_t kept, bool has_lead) {
   const auto& training = job.spec.training;
   std::vector<MemoryPart> parts = {
       {"the process itself", kServerBytes},
       {"answers that nobody has read", unread_answers(job.spec.cluster, has_lead)},
       {"weights, two versions", 2 * bytes.weights},
-      {"a version that slow readers keep", bytes.weights + average_bytes(job, chunks)},
+      {"versions that slow readers keep", kept},
       {averages_weights(training) ? "optimizer state and average" : "optimizer state", bytes.state},
       {"a snapshot being written", bytes.weights + bytes.state},
       {"a spare buffer", largest_chunk(chunks)},
@@ -67,10 +73,9 @@ std::vector<MemoryPart> taken_by(const Job& job, const std::vector<Chunk>& chunk
 // Bytes are given ahead to each session that has been given at most its part of half of what lies beyond the reserve:
 // so twice what all of them push at a time lets none wait a round trip.
 LaneMemory lane_memory(const Job& job, const std::vector<Chunk>& chunks, std::uint64_t at_once) {
-  std::vector<LaneChunk> own;
+  const auto own = lane_chunks(chunks);
   LaneMemory lane;
   for (const auto& chunk : chunks) {
-    own.push_back({chunk.id, chunk.bytes(), chunk.group == Group::statistics});
     lane.owned += chunk.bytes();
   }
   const auto& training = job.spec.training;
@@ -164,7 +169,8 @@ std::vector<ShardMemory> memory_of_shards(const Job& job) {
   std::vector<ShardMemory> shards;
   for (std::uint32_t number = 0; number < cluster.shards; ++number) {
     ShardMemory shard;
-    shard.taken = taken_by(job, placement.of_shard(number), bytes[number], number == 0);
+    shard.taken =
+        taken_by(job, placement.of_shard(number), bytes[number], kept_of_lanes(job, placement, number), number == 0);
     for (std::uint32_t lane = 0; lane < cluster.lanes; ++lane) {
       shard.lanes.push_back(lane_memory(job, placement.of_lane(number, lane), at_once));
     }

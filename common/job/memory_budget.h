@@ -47,6 +47,9 @@ struct ShardMemory {
   [[nodiscard]] std::optional<std::vector<std::uint64_t>> divide(std::uint64_t bytes) const;
 };
 
+// Whole mebibytes that so many bytes fit into.
+constexpr std::uint64_t in_mib(std::uint64_t bytes) { return (bytes + (1U << 20U) - 1) >> 20U; }
+
 // By shard.
 std::vector<ShardMemory> memory_of_shards(const Job& job);
 

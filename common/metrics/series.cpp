@@ -118,6 +118,9 @@ LaneSeries::LaneSeries(Metrics* metrics, std::uint32_t lane) {
   calls = shard.counter("calls_total");
   waited_for_room = shard.counter("waited_for_room_total");
   taken_back = shard.counter("calls_taken_back_total");
+  waited_for_readers = shard.counter("waited_for_readers_total");
+  readers_cut = shard.counter("readers_cut_total");
+  kept_weights = shard.gauge("kept_weights_bytes");
   memory_in_use = shard.gauge("contribution_bytes");
   memory = shard.gauge("contribution_memory_bytes");
   sum = shard.histogram("sum_seconds");

@@ -65,8 +65,8 @@ struct LaneSeries {
   CounterHandle messages_refused, bytes_in, bytes_out, gone, served_older, replies_deferred, waited_for_factors;
   CounterHandle reports, updates_skipped;
   GaugeHandle pending_replies, sessions, timeline, serving, open_step, held_payloads, pool_bytes;
-  CounterHandle calls, waited_for_room, taken_back;
-  GaugeHandle memory_in_use, memory;  // for contributions
+  CounterHandle calls, waited_for_room, taken_back, waited_for_readers, readers_cut;
+  GaugeHandle memory_in_use, kept_weights, memory;  // for contributions
   HistogramHandle sum, apply;
   GaugeHandle covered_items;
   HistogramHandle staleness;

@@ -83,6 +83,11 @@ StandingConnections::Connection* StandingConnections::find(const std::string& ro
   return found == standing_.end() ? nullptr : &found->second.connection;
 }
 
+std::optional<std::string> StandingConnections::routing_id(ConnectionId connection) const {
+  const auto found = ids_.find(connection);
+  return found == ids_.end() ? std::nullopt : std::optional(found->second);
+}
+
 StandingConnections::Standing* StandingConnections::standing(ConnectionId connection) {
   const auto id = ids_.find(connection);
   return id == ids_.end() ? nullptr : &standing_.at(id->second);

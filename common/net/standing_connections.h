@@ -56,6 +56,8 @@ class StandingConnections {
   // A message of a session was read and is taken. Its connection has a greater id than all that were heard before, but
   // for those with a greater number.
   Connection& heard(const PeerConnection& from, SessionId session, const Frame& header, Micros now);
+  // Its routing id; nothing if it has ended.
+  [[nodiscard]] std::optional<std::string> routing_id(ConnectionId connection) const;
   // Null if nothing was heard of it, or it has ended.
   Connection* find(const std::string& routing_id);
   // A message for it found nobody.
@@ -73,6 +75,8 @@ class StandingConnections {
   std::vector<Ended> take_ended();
   // All that stand, in no order: the socket is closed.
   [[nodiscard]] std::vector<Ended> all() const;
+  // What of all that came has been read.
+  [[nodiscard]] const ReadRounds& rounds() const { return rounds_; }
   // How many connections were heard in this life.
   [[nodiscard]] std::uint64_t heard() const { return heard_; }
   [[nodiscard]] std::size_t size() const { return standing_.size(); }

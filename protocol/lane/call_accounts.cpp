@@ -3,15 +3,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "protocol/lane/slowest_link.h"
+
 namespace ballast {
 
-namespace {
+Micros CallAccounts::time_for(std::uint64_t bytes) const { return overdue_ + time_on_slowest_link(bytes); }
 
-constexpr std::uint64_t kSlowestBytesPerMilli = 64;  // of a link that is of use
-
-}  // namespace
-
-Micros CallAccounts::time_for(std::uint64_t bytes) const { return overdue_ + bytes / kSlowestBytesPerMilli * 1'000; }
+std::uint64_t CallAccounts::bytes() const { return called_ + ahead_; }
 
 // ---- what is asked for
 

@@ -1,6 +1,7 @@
 #include "protocol/lane/call_book.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "protocol/tree.h"
@@ -242,19 +243,32 @@ void CallBook::served(SessionId session) {
 }
 
 Actions CallBook::applied(Timeline timeline, const Work& applied) {
-  const auto& [step, chunk, node] = applied;
   Actions actions;
-  for (const auto* index : {&offers_.good().works(), &offers_.others().works()}) {
-    for (auto at = index->lower_bound({step, chunk, {node.begin, node.begin}});
-         at != index->end() && at->first.step == step && at->first.chunk == chunk && node.contains(at->first.node);) {
-      const auto [work, sessions] = *at;
+  const auto is_applied = [&](const Work& work) {
+    return work.step == applied.step && work.chunk == applied.chunk && applied.node.contains(work.node);
+  };
+  const auto each_of = [&](const auto& index, auto&& tell) {
+    const auto& node = applied.node;
+    for (auto at = index.lower_bound({applied.step, applied.chunk, {node.begin, node.begin}});
+         at != index.end() && is_applied(at->first);) {
+      const auto work = at->first;
       ++at;
-      for (const auto session : sessions) {
-        receipt(timeline, session, work, actions);
-      }
+      tell(work);
     }
-  }
+  };
+  each_of(offers_.good().works(), [&](const Work& work) {
+    for (const auto sessions = offers_.good().of(work); const auto session : sessions) {
+      receipt(timeline, session, work, actions);
+    }
+  });
+  each_of(offers_.others().works(), [&](const Work& work) { receipts_of_others(timeline, work, actions); });
   return actions;
+}
+
+void CallBook::receipts_of_others(Timeline timeline, const Work& work, Actions& actions) {
+  for (const auto session : offers_.others().of(work)) {
+    receipt(timeline, session, work, actions);
+  }
 }
 
 void CallBook::receipt(Timeline timeline, SessionId session, const Work& work, Actions& actions) {
@@ -276,6 +290,11 @@ std::uint64_t CallBook::outside(const LaneApplier& applier) const {
 
 bool CallBook::has_room(const LaneApplier& applier, std::uint64_t bytes) const {
   return outside(applier) + bytes <= limits_.memory - limits_.reserve;
+}
+
+std::optional<CallBook::Awaited> CallBook::awaited() const {
+  const bool is_late = spine_ && !spine_->is_settled && now_ - spine_since_ >= limits_.overdue;
+  return is_late ? std::optional(Awaited{spine_->connection.first, spine_->call.work}) : std::nullopt;
 }
 
 // ---- what is called
@@ -303,6 +322,7 @@ Actions CallBook::turn(Timeline timeline, const LaneApplier& applier, const Fact
   awaits_room_ = false;
   if (spine_ && spine_->is_settled && !applier.holds(spine_->call.work)) {
     spine_.reset();
+    spine_since_ = 0;
   }
   if (!offers_.good().empty() || !offers_.others().empty()) {
     call_spine(timeline, applier, plan, actions);
@@ -331,6 +351,7 @@ void CallBook::call_spine(Timeline timeline, const LaneApplier& applier, const F
   const auto number = call(timeline, oldest->session, oldest->work, bytes, actions);
   const auto connection = Connection{oldest->session, sessions_.at(oldest->session).connection};
   spine_ = Spine{connection, number, accounts_.calls(connection).at(number), false};
+  spine_since_ = now_;
 }
 
 template <typename Look>
@@ -341,20 +362,31 @@ void CallBook::walk_to(const OldestWanted& wanted, Slot slots, Look&& look) {
   }
 }
 
+// First one of each key: else sessions of one, which offer the widest node, would make others late that offer theirs.
 std::vector<SessionId> CallBook::bringers(const OldestWanted& wanted, Slot slots, std::size_t most) const {
   std::vector<SessionId> bringers;
+  std::set<PayerId> payers;
+  std::set<SessionId> others;
   const auto take_from = [&](const WorkIndex& index, const Work& work) {
     for (const auto session : index.of(work)) {
-      if (bringers.size() < most && payers_.is_good(sessions_.at(session).payer)) {
+      const auto payer = sessions_.at(session).payer;
+      if (!payers_.is_good(payer) || bringers.size() == most) {
+        continue;
+      }
+      if (payers.insert(payer).second) {
         bringers.push_back(session);
+      } else if (others.size() < most && std::ranges::find(bringers, session) == bringers.end()) {
+        others.insert(session);
       }
     }
   };
   walk_to(wanted, slots, [&](const Work& work) {
     take_from(offers_.good(), work);
     take_from(called_, work);
-    return false;
+    return bringers.size() == most;
   });
+  const auto more = std::min(most - bringers.size(), others.size());
+  std::copy_n(others.begin(), more, std::back_inserter(bringers));
   std::ranges::sort(bringers);
   return bringers;
 }
@@ -362,53 +394,48 @@ std::vector<SessionId> CallBook::bringers(const OldestWanted& wanted, Slot slots
 // Of whom the spine is called: of those in good standing, else of whoever failed longest ago.
 std::optional<CallBook::Candidate> CallBook::oldest_offer(const LaneApplier& applier, const FactorPlan& plan) const {
   const auto wanted = applier.oldest_wanted();
-  std::optional<Candidate> last_resort;
-  const auto look = [&](const WorkIndex::Works::value_type& offer, bool is_good) -> std::optional<Candidate> {
-    if (is_good) {
-      const auto last_call = [&](SessionId id) { return sessions_.at(id).last_call; };
-      return Candidate{*std::ranges::min_element(offer.second, {}, last_call), offer.first};
-    }
-    for (const auto session : offer.second) {
-      if (!payers_.may_be_called(sessions_.at(session).payer, now_)) {
-        continue;
-      }
-      const auto failure = [&](SessionId id) { return payers_.last_failure(sessions_.at(id).payer); };
-      if (!last_resort || failure(session) < failure(last_resort->session)) {
-        last_resort = Candidate{session, offer.first};
-      }
-    }
-    return std::nullopt;
+  std::optional<Candidate> found;
+  const auto of_good = [&](const WorkIndex::Works::value_type& offer) {
+    const auto last_call = [&](SessionId id) { return sessions_.at(id).last_call; };
+    found = Candidate{*std::ranges::min_element(offer.second, {}, last_call), offer.first};
+    return true;
   };
-  for (const auto* index : {&offers_.good().works(), &offers_.others().works()}) {
-    const bool is_good = index == &offers_.good().works();
-    if (applier.is_of_items()) {
-      std::size_t looked = 0;
-      for (const auto& offer : *index) {
-        if (applier.want(offer.first, plan) == Want::wanted) {
-          if (const auto found = look(offer, is_good); found || last_resort) {
-            return found ? found : last_resort;
-          }
-        }
-        if (++looked == kMostLookedAt) {
-          break;
-        }
-      }
-      continue;
-    }
-    if (!wanted) {
-      return std::nullopt;
-    }
-    std::optional<Candidate> found;
-    walk_to(*wanted, applier.slots(), [&](const Work& work) {
-      const auto offer = index->find(work);
-      found = offer == index->end() ? std::nullopt : look(*offer, is_good);
-      return found.has_value();
-    });
-    if (found) {
-      return found;
-    }
+  if (look_for_oldest(offers_.good().works(), wanted, applier, plan, of_good)) {
+    return found;
   }
-  return last_resort;
+  std::optional<std::uint64_t> failure;
+  const auto of_others = [&](const PayerIndex::Works::value_type& offer) {
+    for (const auto& [payer, sessions] : offer.second) {
+      const auto failed_at = payers_.last_failure(payer);
+      if (payers_.may_be_called(payer, now_) && (!failure || failed_at < *failure)) {
+        failure = failed_at;
+        found = Candidate{*sessions.begin(), offer.first};
+      }
+    }
+    return applier.is_of_items() && found.has_value();
+  };
+  look_for_oldest(offers_.others().works(), wanted, applier, plan, of_others);
+  return found;
+}
+
+// At the offers of the oldest work that is wanted, until `look` is content: true.
+template <typename Works, typename Look>
+bool CallBook::look_for_oldest(const Works& works, const std::optional<OldestWanted>& wanted,
+                               const LaneApplier& applier, const FactorPlan& plan, Look&& look) {
+  bool is_found = false;
+  if (applier.is_of_items()) {
+    std::size_t looked = 0;
+    for (auto at = works.begin(); at != works.end() && looked < kMostLookedAt && !is_found; ++at, ++looked) {
+      is_found = applier.want(at->first, plan) == Want::wanted && look(*at);
+    }
+  } else if (wanted) {
+    walk_to(*wanted, applier.slots(), [&](const Work& work) {
+      const auto offer = works.find(work);
+      is_found = offer != works.end() && look(*offer);
+      return is_found;
+    });
+  }
+  return is_found;
 }
 
 bool CallBook::is_called(const Work& work, Slot slots) const {
@@ -461,26 +488,33 @@ void CallBook::call_others(Timeline timeline, const LaneApplier& applier, const 
   const auto& others = offers_.others().works();
   std::size_t looked = 0;
   for (auto at = others.begin(); at != others.end() && looked < kMostLookedAt; ++looked) {
-    const auto [work, sessions] = *at;
+    const auto& [work, payers] = *at;
     ++at;
     const auto want = applier.want(work, plan);
-    for (const auto session : sessions) {
-      if (want == Want::covered) {
-        receipt(timeline, session, work, actions);
-      }
-      const auto payer = sessions_.at(session).payer;
-      const bool may_be_called = want == Want::wanted && !owing_.contains(payer) &&
-                                 payers_.may_be_called(payer, now_) && !is_called(work, applier.slots());
-      const auto bytes = applier.served(work.chunk)->bytes;
-      if (may_be_called && !has_room(applier, bytes)) {
-        awaits_room_ = true;
-        return;
-      }
-      if (may_be_called) {
-        call(timeline, session, work, bytes, actions);
-      }
+    if (want == Want::covered) {
+      receipts_of_others(timeline, Work(work), actions);
+      continue;
+    }
+    const auto payer = want == Want::wanted ? payer_to_call(payers) : std::nullopt;
+    if (!payer || is_called(work, applier.slots())) {
+      continue;
+    }
+    const auto bytes = applier.served(work.chunk)->bytes;
+    if (!has_room(applier, bytes)) {
+      awaits_room_ = true;
+      return;
+    }
+    call(timeline, *payers.at(*payer).begin(), Work(work), bytes, actions);
+  }
+}
+
+std::optional<PayerId> CallBook::payer_to_call(const PayerIndex::Payers& payers) const {
+  for (const auto& [payer, sessions] : payers) {
+    if (!owing_.contains(payer) && payers_.may_be_called(payer, now_)) {
+      return payer;
     }
   }
+  return std::nullopt;
 }
 
 std::uint64_t CallBook::call(Timeline timeline, SessionId session, const Work& work, std::uint64_t bytes,

@@ -39,8 +39,9 @@ struct CallCounters {
 // can be. Everything else is called, or given room for ahead, while what is in use outside the spine leaves the
 // reserve.
 //
-// A turn costs by the logarithm of what is offered, and by what it calls; it looks at kMostLookedAt offers at most.
-// Explored in a model of every order of events: docs/protocol.md. Pure and copyable. Not thread-safe.
+// A turn costs by the logarithm of what is offered, and by what it calls; it looks at kMostLookedAt works at most, and
+// of sessions that are out of good standing at one of each payer. Explored in a model of every order of events:
+// docs/protocol.md. Pure and copyable. Not thread-safe.
 class CallBook {
  public:
   static constexpr std::size_t kMostLookedAt = 128;
@@ -120,6 +121,12 @@ class CallBook {
     std::vector<SessionId> unpaying;  // of them: calls were taken back twice, and none was paid between
   };
   [[nodiscard]] OutOfStanding out_of_standing(std::size_t most) const;
+  // The call that the lane's oldest work waits for, and of whom; nothing: there is none, or it is not overdue.
+  struct Awaited {
+    SessionId session = 0;
+    Work work;
+  };
+  [[nodiscard]] std::optional<Awaited> awaited() const;
   [[nodiscard]] std::uint64_t memory() const { return limits_.memory; }
   [[nodiscard]] std::uint64_t in_use(const LaneApplier& applier) const;
   [[nodiscard]] const CallCounters& counters() const { return counters_; }
@@ -129,7 +136,7 @@ class CallBook {
   [[nodiscard]] auto state() const {
     return listed::all(listed::plain(limits_), listed::parts(sessions_, accounts_, payers_, offers_, ahead_),
                        listed::fixed(called_, owing_), listed::plain(credits_, spine_, awaits_room_),
-                       listed::names(next_number_), listed::ages(now_), listed::accounts(counters_));
+                       listed::names(next_number_), listed::ages(now_, spine_since_), listed::accounts(counters_));
   }
 
  private:
@@ -172,6 +179,9 @@ class CallBook {
     Work work;
   };
   [[nodiscard]] std::optional<Candidate> oldest_offer(const LaneApplier& applier, const FactorPlan& plan) const;
+  template <typename Works, typename Look>
+  static bool look_for_oldest(const Works& works, const std::optional<OldestWanted>& wanted, const LaneApplier& applier,
+                              const FactorPlan& plan, Look&& look);
   void call_spine(Timeline timeline, const LaneApplier& applier, const FactorPlan& plan, lane::Actions& actions);
   void call_good(Timeline timeline, const LaneApplier& applier, const FactorPlan& plan, lane::Actions& actions);
   void call_others(Timeline timeline, const LaneApplier& applier, const FactorPlan& plan, lane::Actions& actions);
@@ -180,6 +190,8 @@ class CallBook {
   std::uint64_t call(Timeline timeline, SessionId session, const Work& work, std::uint64_t bytes,
                      lane::Actions& actions);
   void receipt(Timeline timeline, SessionId session, const Work& work, lane::Actions& actions);
+  void receipts_of_others(Timeline timeline, const Work& work, lane::Actions& actions);
+  [[nodiscard]] std::optional<PayerId> payer_to_call(const PayerIndex::Payers& payers) const;
 
   Limits limits_;
   std::map<SessionId, Session> sessions_;  // who take calls
@@ -196,6 +208,7 @@ class CallBook {
   bool awaits_room_ = false;  // something that is offered found none
   std::uint64_t next_number_ = 1;
   Micros now_ = 0;
+  Micros spine_since_ = 0;  // of spine_; 0: there is none
   CallCounters counters_;
 };
 

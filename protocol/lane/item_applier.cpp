@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <iterator>
+#include <set>
 #include <utility>
 
 #include "protocol/journal_marks.h"
@@ -38,7 +40,8 @@ ItemApplier::ItemApplier(const LaneConfig& config)
       event_bytes_(config.event_bytes),
       chunks_(config.chunks, [](const LaneChunk& chunk) { return Chunk{chunk, 0, 0, 0, {}, {}, false}; }),
       items_(0, chunks_.size()),
-      lives_(config.lives) {}
+      lives_(config.lives),
+      readers_({config.kept_bytes, config.kept_patience, config.kept_pause}) {}
 
 // ---- what comes in
 
@@ -110,17 +113,16 @@ Offered ItemApplier::offer(SessionId session, const Push& push, PayloadId payloa
     offered.receipt = ReceiptOutcome::not_yet;
   } else {
     held_bytes_ += chunk.spec.bytes;
-    measuring_.push_back({0, push.chunk, item_of(push), 0, {}, payload, {{session, push}}});
+    measuring_.emplace(std::pair(push.chunk, item_of(push)),
+                       ItemUpdate{0, push.chunk, item_of(push), 0, {}, payload, {{session, push}}});
     offered.measure = {push.chunk, push.step, payload};
   }
   return offered;
 }
 
 const ItemUpdate* ItemApplier::find_unapplied(const Work& work) const {
-  const auto found = std::find_if(measuring_.begin(), measuring_.end(), [&](const ItemUpdate& update) {
-    return update.chunk == work.chunk && update.item == item_of(work);
-  });
-  return found != measuring_.end() ? &*found : pending_.find(work.chunk, item_of(work));
+  const auto found = measuring_.find({work.chunk, item_of(work)});
+  return found != measuring_.end() ? &found->second : pending_.find(work.chunk, item_of(work));
 }
 
 ItemUpdate* ItemApplier::find_unapplied(const Push& push) {
@@ -143,17 +145,23 @@ bool ItemApplier::has_expired(const Push& push, const Chunk& chunk) const {
 // Others may have been accepted since it came, so that only now its version is known.
 ApplierOutcome ItemApplier::measured(const lane::Measured& event, const FactorPlan& plan) {
   ApplierOutcome outcome;
-  const auto found = std::find_if(measuring_.begin(), measuring_.end(),
-                                  [&](const ItemUpdate& update) { return update.payload == event.root; });
+  const auto found = std::find_if(measuring_.lower_bound({event.measure.chunk, 0}), measuring_.end(),
+                                  [&](const auto& each) { return each.second.payload == event.root; });
   if (found == measuring_.end()) {
     return outcome;
   }
-  auto update = std::move(*found);
-  measuring_.erase(found);
-  auto& chunk = *chunks_.find(update.chunk);
-  const auto& push = update.senders.front().push;
+  auto& chunk = *chunks_.find(found->second.chunk);
   const auto& measure = event.measure;
-  if (std::max<Version>(update.item, chunk.accepted) >= plan.end()) {
+  const bool is_beyond = std::max<Version>(found->second.item, chunk.accepted) >= plan.end();
+  const bool is_expired = !is_beyond && has_expired(found->second.senders.front().push, chunk);
+  const bool halts = !measure.finite && !rules_.skips_non_finite;
+  if (!rules_.journaled && !is_beyond && !is_expired && !halts && !readers_.may_update(chunk.spec.id)) {
+    held_up_[chunk.spec.id].push_back(event);
+    return outcome;
+  }
+  auto update = std::move(measuring_.extract(found).mapped());
+  const auto& push = update.senders.front().push;
+  if (is_beyond) {
     // A plan that came meanwhile ends before it.
     drop(update, outcome.actions);
     for (const auto& sender : update.senders) {
@@ -162,7 +170,7 @@ ApplierOutcome ItemApplier::measured(const lane::Measured& event, const FactorPl
     return outcome;
   }
   update.version = chunk.accepted;
-  if (has_expired(push, chunk)) {
+  if (is_expired) {
     ++counters_.staleness.expired;
     drop(update, outcome.actions);
     for (const auto& sender : update.senders) {
@@ -171,7 +179,7 @@ ApplierOutcome ItemApplier::measured(const lane::Measured& event, const FactorPl
     return outcome;
   }
   update.factors = *plan.find(update.version);
-  if (!measure.finite && !rules_.skips_non_finite) {
+  if (halts) {
     // The lead ends the job.
     chunk.measure = measure;
     chunk.measure->slot = push.fault;
@@ -230,8 +238,38 @@ ApplierOutcome ItemApplier::committed(std::uint64_t ticket, std::uint64_t sequen
 ApplierOutcome ItemApplier::go_on(const FactorPlan& plan) {
   ApplierOutcome outcome;
   apply_committed(outcome);
+  accept_held_up(plan, outcome);
   sync_if_whole(plan, outcome);
   return outcome;
+}
+
+// Each chunk once, as apply_committed() has it; what is given up is none.
+void ItemApplier::accept_held_up(const FactorPlan& plan, ApplierOutcome& outcome) {
+  std::uint64_t bytes = 0;
+  for (auto at = held_up_.begin(); at != held_up_.end() && bytes < event_bytes_;) {
+    const auto chunk = at->first;
+    auto events = std::move(at->second);
+    at = held_up_.erase(at);
+    bool is_done = false;
+    while (!events.empty() && !is_done) {
+      auto more = measured(events.front(), plan);
+      events.pop_front();
+      is_done = held_up_.contains(chunk) || !more.applied.empty();
+      bytes += more.applied.empty() ? 0 : more.applied.front().served.bytes;
+      std::ranges::move(more.actions, std::back_inserter(outcome.actions));
+      std::ranges::move(more.answers, std::back_inserter(outcome.answers));
+      std::ranges::move(more.applied, std::back_inserter(outcome.applied));
+      outcome.report = outcome.report || more.report;
+    }
+    if (!is_done) {
+      readers_.waits_no_longer(chunk);
+    } else if (!events.empty()) {
+      std::ranges::move(events, std::back_inserter(held_up_[chunk]));
+    }
+  }
+  if (bytes < event_bytes_) {
+    readers_.tried();
+  }
 }
 
 // Once for each place where all stop: in the timeline nobody asks for more than the lead records there.
@@ -242,9 +280,23 @@ void ItemApplier::sync_if_whole(const FactorPlan& plan, ApplierOutcome& outcome)
   }
 }
 
-// As far as one event may go: the journal commits in groups.
+bool ItemApplier::has_more() const {
+  const auto& waiting = readers_.waiting();
+  const bool waits = pending_.has_committed() && waiting.contains(pending_.first().chunk);
+  // Chunks whose items are held up wait, but for those of which one was applied meanwhile.
+  return (pending_.has_committed() && !waits) || waiting.size() < held_up_.size() || readers_.may_go_on();
+}
+
+// As far as one event may go: the journal commits in groups. In order, so one whose chunk's weights are still read
+// holds up those behind it. Each chunk once: who is answered with a version is one of its readers before the next one.
 void ItemApplier::apply_committed(ApplierOutcome& outcome) {
+  std::set<ChunkId> updated;
   for (std::uint64_t bytes = 0; pending_.has_committed() && bytes < event_bytes_;) {
+    const auto chunk = pending_.first().chunk;
+    if (updated.contains(chunk) || !readers_.updates(chunk)) {
+      return;
+    }
+    updated.insert(chunk);
     outcome.applied.push_back(apply(pending_.take()));
     bytes += outcome.applied.back().served.bytes;
   }
@@ -296,10 +348,12 @@ std::vector<PayloadId> ItemApplier::forget() {
   marks_.clear();
   lives_.clear();
   auto payloads = pending_.forget();
-  for (const auto& update : std::exchange(measuring_, {})) {
+  for (const auto& [place, update] : std::exchange(measuring_, {})) {
     payloads.push_back(update.payload);
   }
   held_bytes_ = 0;
+  held_up_.clear();
+  readers_.begin();
   return payloads;
 }
 

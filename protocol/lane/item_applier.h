@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
+#include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "protocol/covered_items.h"
@@ -16,6 +19,7 @@
 #include "protocol/lane/lane_config.h"
 #include "protocol/lane/lane_events.h"
 #include "protocol/lane/pending_items.h"
+#include "protocol/lane/weights_readers.h"
 #include "protocol/messages.h"
 #include "protocol/state_list.h"
 
@@ -42,7 +46,7 @@ class ItemApplier {
   // And it is synced with all items before that one.
   void synced(ItemId before) { synced_ = std::max(synced_, before); }
   ApplierOutcome go_on(const FactorPlan& plan);
-  [[nodiscard]] bool has_more() const { return pending_.has_committed(); }
+  [[nodiscard]] bool has_more() const;
 
   // ---- what is called: see RoundApplier
   [[nodiscard]] static bool is_of_items() { return true; }
@@ -65,6 +69,10 @@ class ItemApplier {
   // Of this shard in the timeline it serves, or would resume.
   [[nodiscard]] std::vector<ShardLife> lives() const { return lives_; }
   [[nodiscard]] bool is_journaled() const { return rules_.journaled; }
+
+  // ---- who reads its weights
+  [[nodiscard]] WeightsReaders& readers() { return readers_; }
+  [[nodiscard]] const WeightsReaders& readers() const { return readers_; }
 
   // ---- how far it is
   [[nodiscard]] std::optional<ServedChunk> served(ChunkId id) const;
@@ -89,8 +97,8 @@ class ItemApplier {
   [[nodiscard]] auto state() const {
     return listed::all(listed::plain(rules_, shards_, slots_, steps_, event_bytes_), listed::parts(chunks_, items_),
                        listed::plain(lives_), listed::parts(measuring_, pending_),
-                       listed::plain(marks_, sync_asked_, synced_), listed::fixed(held_bytes_),
-                       listed::accounts(counters_));
+                       listed::plain(marks_, sync_asked_, synced_), listed::fixed(held_bytes_), listed::parts(readers_),
+                       listed::plain(held_up_), listed::accounts(counters_));
   }
 
  private:
@@ -118,6 +126,7 @@ class ItemApplier {
   ItemUpdate* find_unapplied(const Push& push);
   void accept(Chunk& chunk, ItemUpdate update, ApplierOutcome& outcome);
   void apply_committed(ApplierOutcome& outcome);
+  void accept_held_up(const FactorPlan& plan, ApplierOutcome& outcome);
   void sync_if_whole(const FactorPlan& plan, ApplierOutcome& outcome);
   AppliedUpdate apply(const ItemUpdate& update);
   void put_base_in_place(Step base);
@@ -136,12 +145,16 @@ class ItemApplier {
   ChunkTable<Chunk> chunks_;
   SharedItems items_;
   std::vector<ShardLife> lives_;
-  std::vector<ItemUpdate> measuring_;  // in the order in which they came
+  std::map<std::pair<ChunkId, ItemId>, ItemUpdate> measuring_;
   PendingItems pending_;
   std::vector<JournalMark> marks_;
   ItemId sync_asked_ = 0;  // of the journal, with all items before it; 0: not yet
   ItemId synced_ = 0;
   std::uint64_t held_bytes_ = 0;  // of what is measured and pending
+  WeightsReaders readers_;
+  // Without a journal, where what is accepted is applied at once: read, and not accepted while weights are read that
+  // would be kept then; by chunk, in the order in which they came.
+  std::map<ChunkId, std::deque<lane::Measured>> held_up_;
   ApplierCounters counters_;
 };
 

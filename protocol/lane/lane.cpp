@@ -29,6 +29,13 @@ CallBook::Limits call_limits(const LaneConfig& config, const LaneApplier& applie
   return {std::max(config.memory_bytes, reserve), reserve, largest, config.call_overdue, config.call_pause};
 }
 
+// Nobody has all that may be on its way.
+LaneSessionLimits session_limits(const LaneConfig& config) {
+  constexpr std::uint64_t kSharers = 8;
+  const auto all = std::min(config.all_replies_bytes, config.kept_bytes);
+  return {config.max_sessions, config.session_memory, std::min(config.reply_window_bytes, all / kSharers), all};
+}
+
 bool owns_statistics(const LaneConfig& config) {
   return std::any_of(config.chunks.begin(), config.chunks.end(),
                      [](const LaneChunk& chunk) { return chunk.statistics; });
@@ -38,7 +45,7 @@ bool owns_statistics(const LaneConfig& config) {
 
 Lane::Lane(LaneConfig config)
     : config_(std::move(config)),
-      sessions_({config_.max_sessions, config_.session_memory, config_.reply_window_bytes, config_.all_replies_bytes}),
+      sessions_(session_limits(config_)),
       applier_(config_),
       calls_(call_limits(config_, applier_)),
       statistics_(owns_statistics(config_), applier_.parts_of_step()),
@@ -58,6 +65,7 @@ bool Lane::has_more() const { return applier_.has_more(); }
 LaneCounters Lane::counters() const {
   auto counters = counters_;
   counters.replies = sessions_.counters();
+  counters.readers = applier_.readers().counters();
   counters.calls = calls_.counters();
   counters.updates = applier_.counters();
   return counters;
@@ -67,6 +75,7 @@ LaneCounters Lane::counters() const {
 
 void Lane::on(const FromWorker& event) {
   emit_all(calls_.heard(event.session, event.connection, event.payer));
+  sessions_.speaks(event.session, event.connection, event.payer);
   // Whatever becomes of what it says.
   const auto payment = take_payment(event);
   const bool is_barred = sessions_.is_barred(event.session);
@@ -137,6 +146,7 @@ void Lane::on_hello(const FromWorker& event, const LaneHello& hello) {
   if (hello.takes_calls) {
     calls_.greet(session, event.connection, event.payer, is_new);
   }
+  sessions_.speaks(session, event.connection, event.payer);
   emit(SendToWorker{session, LaneWelcome{era_.timeline, config_.incarnation, *credit}});
 }
 
@@ -270,20 +280,28 @@ void Lane::send(const std::optional<WeightsReply>& reply, Missed& gone) {
     }
     return;
   }
-  emit(SendWeights{reply->session,
+  const auto reader = sessions_.reader(reply->session);
+  const auto number =
+      applier_.readers().sends(reader, reply->chunk, reply->bytes, reply->version < reply->newest, reply->averages);
+  emit(SendWeights{reply->session, reader.connection,
                    Weights{era_.timeline, config_.incarnation, reply->chunk, reply->version, reply->clock,
                            applier_.journal_sequence(), reply->averages},
-                   reply->bytes});
+                   reply->bytes, number});
   if (!reply->averages) {
     calls_.served(reply->session);
   }
 }
 
-void Lane::on(const RepliesReleased& event) {
-  sessions_.released(event.session, event.bytes);
+void Lane::on(const ReplyReleased& event) {
+  const auto released = applier_.readers().released(event.reply);
+  if (!released) {
+    return;
+  }
+  const auto session = released->reader.session;
+  sessions_.released(session, released->bytes);
   Missed gone;
   for (int i = 0; i < kRepliesAtOnce; ++i) {
-    const auto next = sessions_.next_deferred(event.session);
+    const auto next = sessions_.next_deferred(session);
     if (!next) {
       break;
     }
@@ -398,17 +416,23 @@ void Lane::on(const JournalSynced& event) {
 
 void Lane::on(const GoOn& /*event*/) { carry_out(applier_.go_on(plan_)); }
 
+void Lane::cut_readers() {
+  for (const auto& reader : applier_.readers().cut()) {
+    emit(DropConnection{reader.session, reader.connection});
+  }
+}
+
 void Lane::emit_all(Actions actions) {
   actions_.insert(actions_.end(), std::make_move_iterator(actions.begin()), std::make_move_iterator(actions.end()));
 }
 
 void Lane::carry_out(ApplierOutcome outcome) {
   emit_all(std::move(outcome.actions));
-  for (const auto& each : outcome.answers) {
-    answer(each, *applier_.served(each.push.chunk));
-  }
   for (const auto& update : outcome.applied) {
     follow(update);
+  }
+  for (const auto& each : outcome.answers) {  // with what is there by then
+    answer(each, *applier_.served(each.push.chunk));
   }
   if (outcome.whole) {
     emit(SyncJournal{era_.timeline, *outcome.whole});

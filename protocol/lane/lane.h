@@ -29,6 +29,7 @@ struct LaneCounters {
   std::uint64_t refused = 0;
   std::uint64_t stale = 0;
   ReplyCounters replies;
+  ReaderCounters readers;
   CallCounters calls;
   ApplierCounters updates;
   bool operator==(const LaneCounters&) const = default;
@@ -60,6 +61,10 @@ class Lane {
 
   // Bytes of contributions that it has, or has asked for and may still get; at most config.memory_bytes.
   [[nodiscard]] std::uint64_t bytes_in_use() const { return calls_.in_use(applier_); }
+  // Chunks whose update waits for who reads their weights.
+  [[nodiscard]] const std::map<ChunkId, Micros>& waiting_for_readers() const { return applier_.readers().waiting(); }
+  // Of weights that are read and of no use else.
+  [[nodiscard]] std::uint64_t kept_bytes() const { return applier_.readers().kept_bytes(); }
   [[nodiscard]] std::uint64_t memory_bytes() const { return calls_.memory(); }
 
   // All of it.
@@ -143,7 +148,7 @@ class Lane {
   void on(const lane::FinishRecorded& event);
   void on(const lane::Trouble& event);
   void on(const lane::StorageFailed& event);
-  void on(const lane::RepliesReleased& event);
+  void on(const lane::ReplyReleased& event);
   void on(const lane::StatisticsRead& event);
   void on(const lane::Committed& event);
   void on(const lane::JournalSynced& event);
@@ -179,6 +184,7 @@ class Lane {
   void send(const std::optional<WeightsReply>& reply, Missed& gone);
   void tell(const Missed& gone);
   void carry_out(ApplierOutcome outcome);
+  void cut_readers();
   void follow(const AppliedUpdate& update);
   void go_on(const Confirm& confirm);
   void forget();
@@ -191,6 +197,7 @@ class Lane {
   void stop(std::string failure);
   void leave(bool whole, std::string lost);
   [[nodiscard]] std::string what_is_lost() const;
+  [[nodiscard]] std::string what_it_waits_for() const;
   [[nodiscard]] LaneReport state_report() const;
 
   template <typename Body>

@@ -88,6 +88,13 @@ class LaneApplier {
     return visit([](const auto& kind) { return kind.oldest_wanted(); });
   }
 
+  [[nodiscard]] WeightsReaders& readers() {
+    return visit([](auto& kind) -> WeightsReaders& { return kind.readers(); });
+  }
+  [[nodiscard]] const WeightsReaders& readers() const {
+    return visit([](const auto& kind) -> const WeightsReaders& { return kind.readers(); });
+  }
+
   [[nodiscard]] bool has_more() const {
     return visit([](const auto& kind) { return kind.has_more(); });
   }

@@ -20,4 +20,16 @@ std::uint64_t reserve_of(Slot slots, const std::vector<LaneChunk>& chunks, bool 
   return levels * largest + (needs_whole_gradient ? all : largest);
 }
 
+std::uint64_t kept_of(const std::vector<LaneChunk>& chunks, bool averages, std::uint64_t workers) {
+  constexpr std::uint64_t kMostForEach = 16U << 20U;
+  const std::uint64_t kinds = averages ? 2 : 1;
+  std::uint64_t bytes = 0;
+  std::uint64_t largest = 0;
+  for (const auto& chunk : chunks) {
+    bytes += kinds * chunk.bytes;
+    largest = std::max(largest, kinds * chunk.bytes);
+  }
+  return std::max(bytes, std::min(workers * largest, kMostForEach));
+}
+
 }  // namespace ballast

@@ -15,4 +15,9 @@ namespace ballast {
 // one.
 std::uint64_t reserve_of(Slot slots, const std::vector<LaneChunk>& chunks, bool needs_whole_gradient, bool is_of_items);
 
+// What is set aside of weights that are read and of no use else: a version of each chunk, and of its average (of
+// statistics, which have none, their weights are sent for it). In a lane of few chunks, of which each of so many
+// workers may read another version, one of the largest chunk for each, up to 16 MiB.
+std::uint64_t kept_of(const std::vector<LaneChunk>& chunks, bool averages, std::uint64_t workers = 0);
+
 }  // namespace ballast

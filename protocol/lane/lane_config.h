@@ -47,19 +47,23 @@ struct LaneConfig {
   std::string layout_digest;
   std::string address;
   std::uint64_t memory_bytes = 1U << 30U;  // of contributions, held or on their way; at least reserve_of()
-  Micros call_overdue = 2'000'000;         // after which a contribution that was called is taken back
-  Micros call_pause = 2'000'000;           // then nothing is called of its sender for so long, the first time
+  std::uint64_t kept_bytes = 1U << 30U;    // beside them, of weights that are read and of no use else: kept_of()
+  Micros kept_patience = 2'000'000;   // for which an update waits for their readers, and longer by its chunk's size
+  Micros kept_pause = 60'000'000;     // for which nobody waits for who was cut then, the first time
+  Micros call_overdue = 2'000'000;    // after which a contribution that was called is taken back
+  Micros call_pause = 2'000'000;      // then nothing is called of its sender for so long, the first time
   bool needs_whole_gradient = false;  // of rounds: no chunk of a step is applied before all of the lane are covered
   std::uint64_t reply_window_bytes = 16U << 20;  // weights handed to the transport and not yet sent, per session
-  std::uint64_t all_replies_bytes = 256U << 20;  // the same of all sessions, but for one reply of each
-  Micros report_every = 50'000;                  // to the lead, while something changes
-  Micros idle_report_every = 200'000;            // otherwise
-  std::string initial_weights;                   // digest of the file that this life read them from; empty: none
-  Micros lead_silence = 600'000'000;             // without a word from the lead for so long the lane stops
-  Micros hold_patience = 20'000'000;             // with a snapshot, of a server that was told to end
-  std::uint64_t event_bytes = 8U << 20U;         // of updates applied for one event; the rest waits for GoOn
-  std::uint32_t max_sessions = kMaxSessions;     // at most so many; further ones are refused
-  Micros session_memory = 60'000'000;            // a session unseen for so long may lose its place to a new one
+  std::uint64_t all_replies_bytes =
+      256U << 20;                             // the same of all sessions, but for one reply of each; at most kept_bytes
+  Micros report_every = 50'000;               // to the lead, while something changes
+  Micros idle_report_every = 200'000;         // otherwise
+  std::string initial_weights;                // digest of the file that this life read them from; empty: none
+  Micros lead_silence = 600'000'000;          // without a word from the lead for so long the lane stops
+  Micros hold_patience = 20'000'000;          // with a snapshot, of a server that was told to end
+  std::uint64_t event_bytes = 8U << 20U;      // of updates applied for one event; the rest waits for GoOn
+  std::uint32_t max_sessions = kMaxSessions;  // at most so many; further ones are refused
+  Micros session_memory = 60'000'000;         // a session unseen for so long may lose its place to a new one
   bool operator==(const LaneConfig&) const = default;
 };
 

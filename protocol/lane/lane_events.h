@@ -46,6 +46,7 @@ struct Begun {
 struct Measured {
   ChunkMeasure measure;  // without a slot
   PayloadId root = kNoPayload;
+  bool operator==(const Measured&) const = default;
 };
 struct SnapshotDurable {
   SnapshotId id;
@@ -104,10 +105,9 @@ struct Trouble {
 struct StorageFailed {
   std::string text;
 };
-// The transport has let go of so many bytes of weights sent to a session.
-struct RepliesReleased {
-  SessionId session = 0;
-  std::uint64_t bytes = 0;
+// The transport has let go of the weights of that SendWeights.
+struct ReplyReleased {
+  std::uint64_t reply = 0;
 };
 // The statistics chunk's weights, as its Apply made them.
 struct StatisticsRead {
@@ -117,7 +117,7 @@ struct StatisticsRead {
 // The server is told to end. All of its lanes are told.
 struct Depart {};
 using Event = std::variant<FromWorker, FromLead, Tick, GoOn, Begun, Measured, SnapshotDurable, SnapshotFailed,
-                           FinishRecorded, Trouble, StorageFailed, RepliesReleased, StatisticsRead, Committed,
+                           FinishRecorded, Trouble, StorageFailed, ReplyReleased, StatisticsRead, Committed,
                            JournalSynced, Resumed, Copying, Depart, BaseMissing, CopiesFound, ConnectionEnded>;
 
 // ---- actions, to be carried out in order
@@ -127,11 +127,13 @@ struct SendToWorker {
   Message message;
 };
 // Weights of (header.chunk, header.version), or their average at it (header.averages), whose buffer must not be written
-// until the transport lets go of it; then the shell says RepliesReleased with `bytes`.
+// until the transport lets go of it; then the shell says ReplyReleased with `reply`, also if nobody gets it.
 struct SendWeights {
   SessionId session = 0;
+  ConnectionId connection = 0;  // over this one and no other
   Weights header;
   std::uint64_t bytes = 0;
+  std::uint64_t reply = 0;
 };
 struct SendToLead {
   Message message;

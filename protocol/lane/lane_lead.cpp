@@ -328,6 +328,8 @@ void Lane::on(const Tick& event) {
   lead_.tick(event.now);
   calls_.tick(event.now);
   emit_all(calls_.take_back(event.read_up_at));
+  applier_.readers().tick(event.now);
+  cut_readers();
   if (ending_.stopped) {
     return;
   }
@@ -379,6 +381,20 @@ void Lane::report() {
   emit(SendToLead{std::move(body)});
 }
 
+// Without the time that it takes: each text is told once.
+std::string Lane::what_it_waits_for() const {
+  const auto lane = "lane " + std::to_string(config_.id.lane);
+  if (const auto chunk = applier_.readers().overdue()) {
+    return lane + " has no room for an update of chunk " + std::to_string(*chunk) +
+           " while older weights are read, and ends connections over which they are read slowest";
+  }
+  const auto awaited = calls_.awaited();
+  return !awaited ? std::string()
+                  : lane + " waits for step " + std::to_string(awaited->work.step) + " of chunk " +
+                        std::to_string(awaited->work.chunk) + ", which session " + std::to_string(awaited->session) +
+                        " offered, and does not send";
+}
+
 LaneReport Lane::state_report() const {
   LaneReport report;
   report.lane = config_.id;
@@ -401,6 +417,7 @@ LaneReport Lane::state_report() const {
   snapshots_.tell(report);
   report.copy = copy_;
   report.trouble = snapshots_.trouble().empty() ? trouble_ : snapshots_.trouble();
+  report.trouble = report.trouble.empty() ? what_it_waits_for() : report.trouble;
   report.statistics = statistics_.oldest(kMaxPlanned);
   for (const auto& [session, slots] : sessions_.contributions()) {
     report.slots_by_session.push_back({session, slots});

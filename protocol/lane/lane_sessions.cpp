@@ -64,6 +64,19 @@ bool LaneSessions::heard(SessionId session, Micros now) {
   return true;
 }
 
+void LaneSessions::speaks(SessionId session, ConnectionId connection, PayerId payer) {
+  const auto found = sessions_.find(session);
+  if (found != sessions_.end() && connection >= found->second.connection) {
+    found->second.connection = connection;
+    found->second.payer = payer;
+  }
+}
+
+WeightsReaders::Reader LaneSessions::reader(SessionId session) const {
+  const auto& state = sessions_.at(session);
+  return {session, state.connection, state.payer};
+}
+
 std::optional<WeightsReply> LaneSessions::want(SessionId session, const ServedChunk& chunk, WantedVersion wanted) {
   if (wanted.version != kNewestVersion && wanted.version > chunk.newest) {
     waiting_[{chunk.id, session, wanted.averages}] = wanted.version;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "protocol/ids.h"
+#include "protocol/lane/weights_readers.h"
 #include "protocol/state_list.h"
 
 namespace ballast {
@@ -90,6 +91,10 @@ class LaneSessions {
   Greeting hello(SessionId session, Micros now);
   // A known session has said something; false if there is none.
   bool heard(SessionId session, Micros now);
+  // Over that connection, by which it is answered from now on.
+  void speaks(SessionId session, ConnectionId connection, PayerId payer);
+  // By which connection it is answered, and who answers for it. Of a known session.
+  [[nodiscard]] WeightsReaders::Reader reader(SessionId session) const;
   // Of these sessions, and of no others, nothing is taken any more, and nothing is sent to them. At most kMaxBarred.
   void bar(const std::vector<SessionId>& sessions);
   [[nodiscard]] bool is_barred(SessionId session) const { return std::ranges::find(barred_, session) != barred_.end(); }
@@ -135,16 +140,18 @@ class LaneSessions {
   };
   struct Session {
     Micros seen = 0;
-    bool has_spoken = false;  // since its first hello
-    bool is_in_turn = false;  // it is in turns_
+    bool has_spoken = false;      // since its first hello
+    bool is_in_turn = false;      // it is in turns_
+    ConnectionId connection = 0;  // the newest
+    PayerId payer = 0;
     std::uint64_t reply_bytes = 0;
     std::deque<Served> order;  // in which they have a deferred reply
     std::map<Served, DeferredReply> deferred;
 
     template <typename = void>
     [[nodiscard]] auto state() const {
-      return listed::all(listed::ages(seen), listed::plain(has_spoken, is_in_turn, reply_bytes, order),
-                         listed::parts(deferred));
+      return listed::all(listed::ages(seen), listed::plain(has_spoken, is_in_turn), listed::names(connection, payer),
+                         listed::plain(reply_bytes, order), listed::parts(deferred));
     }
   };
 

@@ -27,20 +27,41 @@ void OfferBook::offer(SessionId session, std::set<Work> works) {
   clear(session);
   auto& own = sessions_.at(session);
   own.works = std::move(works);
-  index_of(own).put(session, own.works);
+  put(session, own);
 }
 
 void OfferBook::take(SessionId session, const Work& work) {
   const auto found = sessions_.find(session);
-  if (found != sessions_.end() && found->second.works.erase(work) > 0) {
-    index_of(found->second).take(session, work);
+  if (found == sessions_.end() || found->second.works.erase(work) == 0) {
+    return;
+  }
+  if (found->second.is_good) {
+    good_.take(session, work);
+  } else {
+    others_.take(session, found->second.payer, work);
+  }
+}
+
+void OfferBook::put(SessionId session, const Session& own) {
+  if (own.is_good) {
+    good_.put(session, own.works);
+  } else {
+    others_.put(session, own.payer, own.works);
+  }
+}
+
+void OfferBook::take_all(SessionId session, const Session& own) {
+  if (own.is_good) {
+    good_.take(session, own.works);
+  } else {
+    others_.take(session, own.payer, own.works);
   }
 }
 
 void OfferBook::clear(SessionId session) {
   const auto found = sessions_.find(session);
   if (found != sessions_.end()) {
-    index_of(found->second).take(session, found->second.works);
+    take_all(session, found->second);
     found->second.works.clear();
   }
 }
@@ -57,9 +78,9 @@ void OfferBook::stands(PayerId payer, bool is_good) {
   for (const auto session : sessions_of(payer)) {
     auto& own = sessions_.at(session);
     if (own.is_good != is_good) {
-      index_of(own).take(session, own.works);
+      take_all(session, own);
       own.is_good = is_good;
-      index_of(own).put(session, own.works);
+      put(session, own);
     }
   }
 }

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "protocol/ids.h"
+#include "protocol/lane/payer_index.h"
 #include "protocol/lane/work_index.h"
 #include "protocol/messages.h"
 #include "protocol/state_list.h"
@@ -28,7 +29,7 @@ class OfferBook {
   void stands(PayerId payer, bool is_good);
 
   [[nodiscard]] const WorkIndex& good() const { return good_; }
-  [[nodiscard]] const WorkIndex& others() const { return others_; }
+  [[nodiscard]] const PayerIndex& others() const { return others_; }
   [[nodiscard]] const Sessions& sessions_of(PayerId payer) const;
 
   // All of it.
@@ -48,13 +49,14 @@ class OfferBook {
       return listed::all(listed::names(payer), listed::plain(is_good, works));
     }
   };
-  [[nodiscard]] WorkIndex& index_of(const Session& session) { return session.is_good ? good_ : others_; }
+  void put(SessionId session, const Session& own);
+  void take_all(SessionId session, const Session& own);
 
   std::map<SessionId, Session> sessions_;
   // These follow from the sessions.
   std::map<PayerId, Sessions> payers_;
   WorkIndex good_;
-  WorkIndex others_;
+  PayerIndex others_;
 };
 
 }  // namespace ballast

@@ -54,6 +54,7 @@ class PendingItems {
   void committed(std::uint64_t ticket, std::uint64_t sequence);
   [[nodiscard]] bool has_committed() const;
   // The first one, which is committed.
+  [[nodiscard]] const ItemUpdate& first() const { return updates_.front(); }
   ItemUpdate take();
 
   // Gives up all: their payloads. Tickets go on.

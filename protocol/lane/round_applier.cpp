@@ -15,7 +15,8 @@ RoundApplier::RoundApplier(const LaneConfig& config)
       needs_whole_gradient_(config.needs_whole_gradient),
       chunks_(config.chunks, [&](const LaneChunk& chunk) { return Chunk(chunk, config.slots); }),
       next_decided_(chunks_.size()),
-      brought_first_(config.slots) {}
+      brought_first_(config.slots),
+      readers_({config.kept_bytes, config.kept_patience, config.kept_pause}) {}
 
 // ---- contributions
 
@@ -100,7 +101,7 @@ ApplierOutcome RoundApplier::measured(const lane::Measured& event, const FactorP
   chunk->measure->slot = event.measure.finite ? kNoSlot : chunk->fault;
   if (auto applied = apply_if_decided(*chunk, plan)) {
     outcome.applied.push_back(std::move(*applied));
-  } else {
+  } else if (!readers_.waiting().contains(chunk->spec.id)) {
     outcome.report = wait_for_decision(*chunk);
   }
   return outcome;
@@ -121,7 +122,8 @@ ApplierOutcome RoundApplier::go_on(const FactorPlan& plan) { return apply_decide
 // What a plan has decided or foreseen, as far as one event may go.
 ApplierOutcome RoundApplier::apply_decided(const FactorPlan& plan) {
   ApplierOutcome outcome;
-  for (std::uint64_t bytes = 0; next_decided_ < chunks_.size() && bytes < event_bytes_; ++next_decided_) {
+  for (auto bytes = apply_waiting(plan, outcome); next_decided_ < chunks_.size() && bytes < event_bytes_;
+       ++next_decided_) {
     auto& chunk = chunks_[next_decided_];
     if (auto applied = apply_if_decided(chunk, plan)) {
       bytes += chunk.spec.bytes;
@@ -134,9 +136,29 @@ ApplierOutcome RoundApplier::apply_decided(const FactorPlan& plan) {
   return outcome;
 }
 
+// Those whose weights were still read: the bytes of what is applied.
+std::uint64_t RoundApplier::apply_waiting(const FactorPlan& plan, ApplierOutcome& outcome) {
+  std::uint64_t bytes = 0;
+  if (!readers_.may_go_on()) {
+    return bytes;
+  }
+  const auto waiting = readers_.waiting();
+  for (auto at = waiting.begin(); at != waiting.end() && bytes < event_bytes_; ++at) {
+    if (auto applied = apply_if_decided(*chunks_.find(at->first), plan)) {
+      bytes += applied->served.bytes;
+      outcome.applied.push_back(std::move(*applied));
+    }
+  }
+  if (bytes < event_bytes_) {
+    readers_.tried();
+  }
+  return bytes;
+}
+
 std::optional<AppliedUpdate> RoundApplier::apply_if_decided(Chunk& chunk, const FactorPlan& plan) {
   const auto* known = plan.find(chunk.version);
-  if (!chunk.measure || known == nullptr || (!chunk.measure->finite && !known->skip)) {
+  if (!chunk.measure || known == nullptr || (!chunk.measure->finite && !known->skip) ||
+      !readers_.updates(chunk.spec.id)) {
     return std::nullopt;
   }
   AppliedUpdate update;
@@ -237,6 +259,7 @@ std::vector<PayloadId> RoundApplier::forget() {
   lowest_ = 0;
   next_decided_ = chunks_.size();
   waiting_chunks_ = 0;
+  readers_.begin();
   return payloads;
 }
 

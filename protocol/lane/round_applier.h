@@ -14,6 +14,7 @@
 #include "protocol/lane/lane_config.h"
 #include "protocol/lane/lane_events.h"
 #include "protocol/lane/round.h"
+#include "protocol/lane/weights_readers.h"
 #include "protocol/messages.h"
 #include "protocol/state_list.h"
 
@@ -39,7 +40,7 @@ class RoundApplier {
   void synced(ItemId /*before*/) {}
   // What the events before have left to do.
   ApplierOutcome go_on(const FactorPlan& plan);
-  [[nodiscard]] bool has_more() const { return next_decided_ < chunks_.size(); }
+  [[nodiscard]] bool has_more() const { return next_decided_ < chunks_.size() || readers_.may_go_on(); }
 
   // ---- what is called
   [[nodiscard]] static bool is_of_items() { return false; }
@@ -67,6 +68,10 @@ class RoundApplier {
   [[nodiscard]] std::vector<ShardLife> lives() const { return {}; }
   [[nodiscard]] static bool is_journaled() { return false; }
 
+  // ---- who reads its weights
+  [[nodiscard]] WeightsReaders& readers() { return readers_; }
+  [[nodiscard]] const WeightsReaders& readers() const { return readers_; }
+
   // ---- how far it is
   [[nodiscard]] std::optional<ServedChunk> served(ChunkId id) const;
   // The version that a contribution asks for.
@@ -89,11 +94,11 @@ class RoundApplier {
   // All of it.
   template <typename = void>
   [[nodiscard]] auto state() const {
-    return listed::all(listed::plain(slots_, steps_, event_bytes_, measures_updates_, needs_whole_gradient_),
-                       listed::parts(chunks_),
-                       listed::plain(base_, open_step_, behind_, next_decided_, waiting_chunks_),
-                       listed::accounts(brought_first_, held_payloads_),
-                       listed::fixed(held_bytes_, root_bytes_, lowest_), listed::accounts(counters_));
+    return listed::all(
+        listed::plain(slots_, steps_, event_bytes_, measures_updates_, needs_whole_gradient_), listed::parts(chunks_),
+        listed::plain(base_, open_step_, behind_, next_decided_, waiting_chunks_),
+        listed::accounts(brought_first_, held_payloads_), listed::fixed(held_bytes_, root_bytes_, lowest_),
+        listed::parts(readers_), listed::accounts(counters_));
   }
 
  private:
@@ -121,6 +126,7 @@ class RoundApplier {
   void note_first(SessionId session, Node node);
   void collect(Chunk& chunk, SessionId session, const Push& push, PayloadId payload, Offered& offered);
   ApplierOutcome apply_decided(const FactorPlan& plan);
+  std::uint64_t apply_waiting(const FactorPlan& plan, ApplierOutcome& outcome);
   std::optional<AppliedUpdate> apply_if_decided(Chunk& chunk, const FactorPlan& plan);
   bool wait_for_decision(Chunk& chunk);
   [[nodiscard]] bool is_open(const Chunk& chunk) const;
@@ -146,6 +152,7 @@ class RoundApplier {
   std::uint64_t held_bytes_ = 0;
   std::uint64_t root_bytes_ = 0;  // of covered chunks, in jobs whose decision needs the whole gradient
   std::size_t lowest_ = 0;        // the lowest open chunk
+  WeightsReaders readers_;
   ApplierCounters counters_;
 };
 

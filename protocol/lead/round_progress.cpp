@@ -76,8 +76,8 @@ WantedSlots RoundProgress::wanted() const {
     }
     const auto [slot, is_first] = wanted.offered.try_emplace(lane.wanted, lane.offered_by);
     if (!is_first) {
-      std::erase_if(slot->second, [&](SessionId session) {
-        return std::ranges::find(lane.offered_by, session) == lane.offered_by.end();
+      std::erase_if(slot->second, [&offered_by = lane.offered_by](SessionId session) {
+        return std::ranges::find(offered_by, session) == offered_by.end();
       });
     }
   }

@@ -6,27 +6,22 @@ BALLAST_BUDGET_STEPS: of each run (20). BALLAST_BUDGET_PLOT=FILE.svg: draws ever
 
 import json
 import os
-import re
-import threading
 import time
 
 import harness
 import jobs
 import keys
-import metrics
 import plot
+from peaks import MEBIBYTE, Peaks, least_memory
 
 STEPS = int(os.environ.get("BALLAST_BUDGET_STEPS", "20"))
 PLOT = os.environ.get("BALLAST_BUDGET_PLOT")
 SESSIONS = 200
 SHARDS = 2
 ALLOWANCE = 64        # MiB: freed memory stays with the process, and ZeroMQ's buffers are not of the budget
-MEBIBYTE = 1 << 20
 PARAMETERS = 8        # of 1024 x 1024 floats each
 BEGUN = 2             # steps that are over before anybody else comes
 PATIENCE = 300
-
-TOO_LITTLE = re.compile(r"cluster\.memory_mib: 1 is too little: shard \d+ needs (\d+) MiB")
 
 
 def model(steps):
@@ -34,56 +29,6 @@ def model(steps):
     parameters = "\n".join(f"    - {{name: p{i}.weight, shape: [1024, 1024]}}" for i in range(PARAMETERS))
     head, rest = text.split("  parameters:\n")
     return head + "  parameters:\n" + parameters + "\n" + rest[rest.index("data:"):].replace("shards: 1, workers: 1", f"shards: {SHARDS}, workers: 2")
-
-
-class Peaks:
-    """What servers have, looked at by their pages and the kernel until it is told to end."""
-
-    def __init__(self, servers, pages):
-        self.servers, self.pages = servers, pages
-        self.resident = [{} for _ in servers]       # by step: bytes
-        self.contributions = [{} for _ in servers]  # likewise
-        self.waits = 0
-        self.taken_back = 0
-        self.beyond = []                            # what was above a lane's memory
-        self.ending = threading.Event()
-        self.thread = threading.Thread(target=self.look_on, daemon=True)
-        self.thread.start()
-
-    def look_on(self):
-        while not self.ending.wait(0.05):
-            waits = taken_back = 0
-            for index, (server, address) in enumerate(zip(self.servers, self.pages)):
-                try:
-                    page = metrics.scrape(f"http://{address}/metrics")
-                    resident = self.resident_bytes(server)
-                except (OSError, StopIteration):
-                    continue  # not there yet, or no more
-                if "ballast_shard_open_step{" not in page:
-                    continue
-                step = int(metrics.value(page, "ballast_shard_open_step"))
-                held = metrics.value(page, "ballast_shard_contribution_bytes")
-                memory = metrics.value(page, "ballast_shard_contribution_memory_bytes")
-                if held > memory:
-                    self.beyond.append((index, step, held, memory))
-                self.note(self.resident[index], step, resident)
-                self.note(self.contributions[index], step, held)
-                waits += metrics.value(page, "ballast_shard_waited_for_room_total")
-                taken_back += metrics.value(page, "ballast_shard_calls_taken_back_total")
-            self.waits, self.taken_back = max(self.waits, waits), max(self.taken_back, taken_back)
-
-    @staticmethod
-    def note(peaks, step, value):
-        peaks[step] = max(peaks.get(step, 0), value)
-
-    @staticmethod
-    def resident_bytes(process):
-        with open(f"/proc/{process.pid}/status", encoding="utf-8") as lines:
-            return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS")) * 1024
-
-    def end(self):
-        self.ending.set()
-        self.thread.join()
 
 
 class Budget(keys.ByHand):
@@ -94,12 +39,6 @@ class Budget(keys.ByHand):
         for number in range(SESSIONS):
             self.ballast("keygen", self.made, "--add-worker", f"debtor-{number}")
         self.hand_out()
-
-    def least(self):
-        job = self.job(model(STEPS), name="least.yaml")
-        answer = harness.ballast("check", job, "--set", "cluster.memory_mib=1")
-        self.assertEqual(answer.returncode, 2, answer.stdout)
-        return int(TOO_LITTLE.search(answer.stderr)[1])
 
     def digests(self, memory, debtors):
         """Those of the job in that memory (None: as much as a server takes by itself), and what was in use."""
@@ -161,7 +100,7 @@ class Budget(keys.ByHand):
             self.assertLessEqual(most, memory + ALLOWANCE, name)
 
     def test_equal_bits_within_every_budget_beside_who_never_pays(self):
-        least = self.least()
+        least = least_memory(self, model(STEPS))
         reference = self.reference(self.job(model(STEPS)), {"model.compute_ms": 0})
         drawn = {}
         for memory, debtors in ((least, False), (least, True), (2 * least, True), (None, False)):

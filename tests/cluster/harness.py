@@ -377,12 +377,12 @@ class ClusterCase(unittest.TestCase):
         self.assertEqual(summary["weights_sha256"], reference["weights_sha256"], summary)
         self.assertEqual(summary["optimizer_sha256"], reference["optimizer_sha256"], summary)
 
-    def expect_bits_so_far(self, job, stopped, databases, patience=None):
+    def expect_bits_so_far(self, job, stopped, databases, patience=None, name="gathered"):
         """Those of a job that `ballast stop` has ended, which said `stopped`, are the reference's after as many steps."""
         self.assertIn("with a snapshot of step ", stopped)
         step = re.search(r"with a snapshot of step (\d+)", stopped)[1]
-        self.ballast("gather", *databases, "--run-dir", self.folder / "gathered")
-        found = self.digest_of(self.folder / "gathered", "--step", step)
+        self.ballast("gather", *databases, "--run-dir", self.folder / name)
+        found = self.digest_of(self.folder / name, "--step", step)
         expected = self.reference(job, {"model.compute_ms": 0, "training.max_steps": step}, patience=patience)
         self.expect_equal_bits(found, expected)
 

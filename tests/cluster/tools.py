@@ -240,7 +240,7 @@ class Foretold(harness.ClusterCase):
         weights = parts["weights, two versions"]["usual"] + parts["optimizer state"]["usual"]
         pool = metrics.value(page, "ballast_shard_pool_bytes")
         self.assertGreaterEqual(pool, weights)
-        self.assertLessEqual(pool, weights + parts["a version that slow readers keep"]["most"] +
+        self.assertLessEqual(pool, weights + parts["versions that slow readers keep"]["most"] +
                              parts["a snapshot being written"]["most"])
         self.check_memory(server, shard)
         for worker, foretold in zip(others, plan["workers"]):

@@ -116,7 +116,9 @@ void Cluster::tick(ProcessId process) {
   auto& hosted = processes_[process];
   const auto clock = hosted.clock.read(now());
   tell_of_connections(process);
-  std::visit([&](auto& shell) { shell.tick(*this, clock); }, hosted.shell);
+  if (is_alive(process)) {  // what it was told has let it do what was held up, in the middle of which it may crash
+    std::visit([&](auto& shell) { shell.tick(*this, clock); }, hosted.shell);
+  }
 }
 
 void Cluster::schedule_tick(ProcessId process) {
@@ -202,6 +204,8 @@ bool Cluster::write_fails() {
   facts().note(Fact::snapshot_failed);
   return true;
 }
+
+bool Cluster::draws_unread() { return life().faults.unread > 0 && faulty() && random_.chance(life().faults.unread); }
 
 bool Cluster::copy_fails(std::uint32_t shard) {
   const bool is_stuck = life().faults.copy_stuck && shard == 1;

@@ -64,6 +64,7 @@ class Cluster final : public Host {
   [[nodiscard]] ProcessId lane_id(std::uint32_t lane, Incarnation incarnation) const override;
   [[nodiscard]] bool write_fails() override;
   [[nodiscard]] bool copy_fails(std::uint32_t shard) override;
+  [[nodiscard]] bool draws_unread() override;
   [[nodiscard]] bool takes_name(RunId run) override;
   void drop_connection(ProcessId lane, ProcessId worker, ConnectionId connection) override;
   [[nodiscard]] std::uint64_t under_way(ProcessId lane) const override { return connections_.under_way(lane); }

@@ -68,10 +68,14 @@ void Cluster::lose_disk(std::uint32_t shard) {
   judge().lacks_base(shard);
 }
 
-// An older one has to be left, and to stay: the newest counts as whole when old ones are removed.
+// An older one has to be left, and to stay: damaged ones count as whole when old ones are removed.
 void Cluster::damage_newest_copy(std::uint32_t shard) {
-  const auto sets = copies_to_go_on_from();
-  if (sets.size() < 2 || life().snapshots_kept < 2) {
+  const auto whole = world_.copies.whole_sets(kNamedRun);
+  auto sets = copies_to_go_on_from();
+  if (whole.size() > life().snapshots_kept) {
+    std::erase_if(sets, [&](SnapshotId id) { return id < whole[whole.size() - life().snapshots_kept]; });
+  }
+  if (sets.size() < 2) {
     return;
   }
   facts().note(Fact::damaged_copy);

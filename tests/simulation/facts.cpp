@@ -16,6 +16,8 @@ constexpr FactWords kFactWords[] = {
     {Fact::spine_called, "the oldest contribution called whatever else is in use"},
     {Fact::waited_for_room, "a contribution that waits for room"},
     {Fact::room_returned, "room given ahead that is asked back"},
+    {Fact::waited_for_reader, "an update that waits for who reads older weights", 0.5},
+    {Fact::reader_cut, "a connection ended for weights that are not read", 0.2},
     {Fact::lost_worker, "a lost worker"},
     {Fact::late_join, "a late joiner"},
     {Fact::deferred, "a deferred reply"},

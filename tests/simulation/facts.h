@@ -24,6 +24,8 @@ enum class Fact : std::uint8_t {
   spine_called,
   waited_for_room,
   room_returned,
+  waited_for_reader,
+  reader_cut,
   lost_worker,
   late_join,
   deferred,

@@ -70,6 +70,8 @@ class Host {
   // ---- what goes wrong
   [[nodiscard]] virtual bool write_fails() = 0;
   [[nodiscard]] virtual bool copy_fails(std::uint32_t shard) = 0;
+  // Whether a worker lets the weights that it is sent lie.
+  [[nodiscard]] virtual bool draws_unread() = 0;
   // Whether the run's name is another job's in the place for copies: from now on, or since.
   [[nodiscard]] virtual bool takes_name(RunId run) = 0;
 

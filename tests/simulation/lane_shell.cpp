@@ -13,6 +13,15 @@ namespace {
 // Of some lives: one update for each event, what else is due with the next.
 std::uint64_t event_bytes(Incarnation incarnation) { return incarnation % 2 == 0 ? 1 : 8U << 20U; }
 
+// At least what a single update may keep.
+std::uint64_t kept_bytes_of(const LifeSpec& life, const LaneConfig& config) {
+  std::uint64_t least = 0;
+  for (const auto& chunk : config.chunks) {
+    least = std::max(least, kept_of({chunk}, config.averages));
+  }
+  return least + (kept_of(config.chunks, config.averages) - least) * life.kept_percent / 100;
+}
+
 LaneConfig lane_config(World& world, ProcessId id, std::uint32_t lane, Incarnation incarnation,
                        std::uint64_t database) {
   const auto& life = world.life;
@@ -42,6 +51,7 @@ LaneConfig lane_config(World& world, ProcessId id, std::uint32_t lane, Incarnati
   config.memory_bytes =
       life.spare_bytes + reserve_of(config.slots, config.chunks, config.needs_whole_gradient, life.items.has_value());
   config.call_overdue = life.call_overdue;
+  config.kept_patience = kKeptPatience;
   config.reply_window_bytes = life.reply_window_bytes;
   config.all_replies_bytes = life.all_replies_bytes;
   config.report_every = life.report_every;
@@ -51,6 +61,7 @@ LaneConfig lane_config(World& world, ProcessId id, std::uint32_t lane, Incarnati
   config.event_bytes = event_bytes(incarnation);
   config.measures_updates = life.norms_for == LifeNorms::lamb;
   config.averages = life.averaged_from.has_value();
+  config.kept_bytes = kept_bytes_of(life, config);
   if (life.items) {
     config.items =
         ItemRules{life.items->bound, life.items->damped, world.non_finite == NonFinite::skip, life.journaled()};
@@ -74,7 +85,8 @@ LaneShell::LaneShell(World& world, ProcessId id, std::uint32_t lane, Incarnation
       life_{id, lane, incarnation, 0, world.disk(lane / world.life.lanes, database).life},
       core_(lane_config(world, id, lane, incarnation, database)),
       turns_(world.life, event_bytes(incarnation)),
-      memory_(lane_config(world, id, lane, incarnation, database).memory_bytes) {
+      memory_(lane_config(world, id, lane, incarnation, database).memory_bytes),
+      kept_aside_(lane_config(world, id, lane, incarnation, database).kept_bytes) {
   for (ChunkId chunk = 0; chunk < world.life.chunks.size(); ++chunk) {
     if (world.life.chunks[chunk].lane == lane) {
       chunks_[chunk];
@@ -89,6 +101,8 @@ Disk& LaneShell::disk(Host& host) { return host.world().disk(shard(host), life_.
 bool LaneShell::owns(ChunkId chunk) const { return chunks_.contains(chunk); }
 
 void LaneShell::tick(Host& host, Micros clock) {
+  constexpr std::uint32_t kMostTicks = 6 * kKeptPatience / 4'000;
+  require(++ticks_without_cut_ < kMostTicks || waits_since_.empty(), "an update waits for readers without end");
   step(host, lane::Tick{clock, clock});  // what had come before is read
   if (host.life().restores && alive()) {
     look_for_copies(host);
@@ -138,6 +152,7 @@ void LaneShell::receive(Host& host, ProcessId from, ConnectionId connection, con
   }
   note_asked(host, from, message);
   payments_.heard(from, connection);
+  heard_over_[from] = std::max(heard_over_[from], connection);
   note_payment(from, message);
   const auto* push = std::get_if<Push>(&message);
   if (push == nullptr) {
@@ -158,12 +173,23 @@ void LaneShell::receive(Host& host, ProcessId from, ConnectionId connection, con
   // What waits for its commit is answered then, and what stops the job not at all.
   require(in_hand_.answers == 0 && host.life().items, "a push is not answered exactly once, at once");
   const ItemId item = push->step * host.life().slots + push->node.begin;
-  if (host.judge().items().is_pending(life_.timeline, push->chunk, item)) {
+  if (push->fault == kNoSlot || host.world().non_finite != NonFinite::halt) {
+    require(is_pending(host, push->chunk, item), "a push is not answered");
     unanswered_.insert({push->chunk, item, from});
-  } else {
-    require(push->fault != kNoSlot && host.world().non_finite == NonFinite::halt, "a push is not answered");
   }
 }
+
+// Accepted, and not applied: not committed, or held up by who reads weights.
+bool LaneShell::is_pending(Host& host, ChunkId chunk, ItemId item) const {
+  const bool is_held = std::ranges::any_of(held_, [&](const auto& held) {
+    return held.second.chunk == chunk && held.second.step * host.life().slots + held.second.node.begin == item;
+  });
+  return host.life().journaled() ? host.judge().items().is_pending(life_.timeline, chunk, item)
+                                 : is_held && is_held_up();
+}
+
+// By who reads weights, or until it goes on, having waited for them.
+bool LaneShell::is_held_up() const { return core_.has_more() || !core_.waiting_for_readers().empty(); }
 
 bool LaneShell::is_lost(Host& host, const Push& push) const {
   return host.life().journaled() && core_.serving() && push.timeline == life_.timeline &&
@@ -189,8 +215,7 @@ void LaneShell::note_answer(Host& host, SessionId session, const Receipt& receip
 // Who waits for a receipt gets it as soon as the item is applied.
 void LaneShell::check_answered(Host& host) const {
   for (const auto& [chunk, item, session] : unanswered_) {
-    require(host.judge().items().is_pending(life_.timeline, chunk, item),
-            "an item is applied, and a session that sent it hears nothing of it");
+    require(is_pending(host, chunk, item), "an item is applied, and a session that sent it hears nothing of it");
   }
 }
 
@@ -251,7 +276,13 @@ void LaneShell::step(Host& host, const lane::Event& event) {
     own_events_.pop_front();
     turns_.turn_begins(next);
     in_hand_.gone.clear();
+    const auto cut_before = core_.counters().readers.cut;
     auto actions = core_.step(next);
+    // Those that are cut for what they do not read come last.
+    in_hand_.drops =
+        static_cast<std::uint64_t>(std::ranges::count_if(
+            actions, [](const auto& action) { return std::holds_alternative<lane::DropConnection>(action); })) -
+        (core_.counters().readers.cut - cut_before);
     if (core_.serving()) {
       state_.move_from(host.facts().lane, LaneState::beginning, LaneState::serving);
       state_.move_from(host.facts().lane, LaneState::resuming, LaneState::serving);
@@ -263,9 +294,14 @@ void LaneShell::step(Host& host, const lane::Event& event) {
         return;
       }
     }
-    turns_.turn_ends(core_.has_more());
+    note_waiting(host);
+    require(waits_since_.empty() || !replies_.empty() || core_.has_more(),
+            "an update waits for readers, and nobody reads");
+    turns_.turn_ends(core_.has_more(), waits_since_);
   }
-  host.judge().lane_settled(host.disks(), life_, held_, core_.held_payloads());
+  if (!host.life().items || host.life().journaled() || !is_held_up()) {
+    host.judge().lane_settled(host.disks(), life_, held_, core_.held_payloads());
+  }
   check_answered(host);
   check_memory(host);
   if (core_.has_more() && !std::exchange(goes_on_, true)) {
@@ -281,18 +317,29 @@ void LaneShell::check_memory(Host& host) const {
     bytes += host.life().chunks[held.chunk].bytes;
   }
   require(bytes <= memory_, "contributions take more than the lane's memory for them");
+  require(kept_bytes(host) <= kept_aside_, "weights that are read take more than is set aside for them");
 }
 
 void LaneShell::connection_ended(Host& host, ProcessId worker, ConnectionId connection) {
   if (alive()) {
     payments_.ended(worker);
+    ended_.insert({worker, connection});
+    release_all_over(host, worker, connection);
+  }
+  if (alive() && !crashed()) {
     step(host, lane::ConnectionEnded{worker, connection});
   }
 }
 
 void LaneShell::act(Host& host, lane::DropConnection& action) {
+  const bool is_for_reading = in_hand_.drops == 0;
+  in_hand_.drops -= is_for_reading ? 0 : 1;
   if (action.session < kFirstStranger) {
-    payments_.dropped(action.session, action.connection);  // honest ones send nothing unasked
+    if (is_for_reading) {
+      judge_cut(host, action.session, action.connection);
+    } else {
+      payments_.dropped(action.session, action.connection);  // honest ones send nothing unasked
+    }
     host.drop_connection(id(), static_cast<ProcessId>(action.session), action.connection);
   }
 }
@@ -373,6 +420,8 @@ void LaneShell::gather(LifeFacts& facts) const {
   facts.note(Fact::spine_called, counters.calls.spine_calls > 0);
   facts.note(Fact::waited_for_room, counters.calls.waits > 0);
   facts.note(Fact::room_returned, counters.calls.returns > 0);
+  facts.note(Fact::waited_for_reader, counters.readers.waits > 0);
+  facts.note(Fact::reader_cut, counters.readers.cut > 0);
   facts.note(Fact::superseded, counters.updates.superseded > 0);
   facts.note(Fact::gone, counters.replies.gone > 0);
   facts.note(Fact::served_older, counters.replies.served_older > 0);

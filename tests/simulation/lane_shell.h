@@ -20,6 +20,9 @@
 
 namespace ballast::simulation {
 
+// How long an update waits for readers.
+inline constexpr Micros kKeptPatience = 20'000;
+
 class LaneShell : public Process {
  public:
   // `database`: one of the two that the shard may have.
@@ -50,6 +53,15 @@ class LaneShell : public Process {
   struct Buffer {
     Expression value = 0;
     std::uint32_t references = 0;
+    bool is_past = false;  // of another timeline
+  };
+  // Weights that the transport has not let go of.
+  struct ReplyUnderWay {
+    SessionId session = 0;
+    ConnectionId connection = 0;
+    ChunkId chunk = 0;
+    std::size_t buffer = 0;
+    std::uint64_t bytes = 0;
   };
   struct Chunk {
     std::vector<Buffer> buffers;
@@ -70,9 +82,12 @@ class LaneShell : public Process {
     bool is_lost = false;        // it was computed from a version that this shard had in an earlier life alone
     std::uint32_t refusals = 0;  // of a stranger's
     std::set<std::tuple<SessionId, Version, bool>> gone;  // told of in answer to this event
+    std::uint64_t drops = 0;  // connections to be ended for something else than what is not read
   };
 
   void receive_root(Host& host, SessionId session, ChunkId chunk, Step of_step);
+  [[nodiscard]] bool is_pending(Host& host, ChunkId chunk, ItemId item) const;
+  [[nodiscard]] bool is_held_up() const;
   [[nodiscard]] bool is_lost(Host& host, const Push& push) const;
   void step(Host& host, const lane::Event& event);
   void act(Host& host, lane::SendToWorker& action);
@@ -122,6 +137,11 @@ class LaneShell : public Process {
   void note_answer(Host& host, SessionId session, const Receipt& receipt);
   void check_answered(Host& host) const;
   void check_memory(Host& host) const;
+  [[nodiscard]] std::uint64_t kept_bytes(Host& host) const;
+  void release_all_over(Host& host, SessionId session, ConnectionId connection);
+  [[nodiscard]] bool reads(SessionId session, ConnectionId connection) const;
+  void judge_cut(Host& host, SessionId session, ConnectionId connection);
+  void note_waiting(Host& host);
   // The copying of the snapshot that is named, from its beginning or after a failure.
   void copy(Host& host, RunId run, SnapshotId named, std::uint32_t failures);
   [[nodiscard]] bool is_copying(RunId run, SnapshotId named) const;
@@ -163,8 +183,16 @@ class LaneShell : public Process {
   lane::CopiesFound found_;    // what it was told is in the place
   Snapshots snapshots_;
   InHand in_hand_;
-  std::uint64_t memory_ = 0;       // for contributions
-  std::vector<SessionId> barred_;  // by the newest plan
+  std::map<std::uint64_t, ReplyUnderWay> replies_;  // by number
+  std::map<SessionId, ConnectionId> heard_over_;    // the newest connection
+  std::set<std::pair<SessionId, ConnectionId>> ended_;
+  std::map<std::pair<SessionId, ConnectionId>, Micros> read_at_;  // or since when something is to be read
+  std::map<ChunkId, Micros> waits_since_;                         // chunks whose update waits for readers
+  std::uint32_t ticks_without_cut_ = 0;  // since an update waits, or the last connection was cut for it
+  std::set<SessionId> slow_readers_;     // that were cut
+  std::uint64_t memory_ = 0;             // for contributions
+  std::uint64_t kept_aside_;             // of weights that are read
+  std::vector<SessionId> barred_;        // by the newest plan
   // Items that sessions wait to hear of.
   std::set<std::tuple<ChunkId, ItemId, SessionId>> unanswered_;
   std::deque<lane::Event> own_events_;

@@ -9,6 +9,9 @@ namespace ballast::simulation {
 void LaneShell::act(Host& host, lane::Begin& action) {
   state_.move(host.facts().lane, LaneState::beginning);
   beginning_ = action.timeline;
+  for (auto& [id, chunk] : chunks_) {
+    std::ranges::for_each(chunk.buffers, [](auto& buffer) { buffer.is_past = true; });
+  }
   disk(host).begun = std::max(disk(host).begun, action.timeline);
   turns_.begins();
   snapshots_.taken.clear();

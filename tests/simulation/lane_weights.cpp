@@ -31,15 +31,89 @@ void LaneShell::act(Host& host, lane::SendWeights& action) {
   const auto value = action.header.averages ? evaluated(host.life(), action.header.chunk, chunk.value) : buffer.value;
   ++buffer.references;
   host.judge().weights_sent(host.disks(), action.session, life_, action.header, action.bytes, value);
-  host.send(*this, static_cast<ProcessId>(action.session), action.header,
-            Payload{value, 0, kNoSlot, life_.timeline, 0});
-  later(host, within(host.life().release_high), ReplyRelease{action.header.chunk, index, action.session, action.bytes});
+  require(action.connection == heard_over_[action.session], "weights go out over another connection than the newest");
+  const bool stands = !ended_.contains({action.session, action.connection});
+  if (stands) {
+    host.send(*this, static_cast<ProcessId>(action.session), action.header,
+              Payload{value, 0, kNoSlot, life_.timeline, 0});
+  }
+  if (!reads(action.session, action.connection)) {
+    read_at_[{action.session, action.connection}] = host.now();
+  }
+  replies_[action.reply] = {action.session, action.connection, action.header.chunk, index, action.bytes};
+  const bool is_unread = stands && host.draws_unread();
+  later(host, within(is_unread ? host.life().faults.unread_for : host.life().release_high), ReplyRelease{action.reply});
 }
 
+// When it is read, or with the end of its connection.
 void LaneShell::done(Host& host, const ReplyRelease& what) {
-  --chunks_[what.chunk].buffers[what.buffer].references;
-  host.judge().replies_released(what.session, life_, what.bytes);
-  step(host, lane::RepliesReleased{what.session, what.bytes});
+  const auto found = replies_.find(what.reply);
+  if (found == replies_.end()) {
+    return;
+  }
+  const auto reply = found->second;
+  replies_.erase(found);
+  read_at_[{reply.session, reply.connection}] = host.now();
+  --chunks_[reply.chunk].buffers[reply.buffer].references;
+  host.judge().replies_released(reply.session, life_, reply.bytes);
+  step(host, lane::ReplyReleased{what.reply});
+}
+
+void LaneShell::release_all_over(Host& host, SessionId session, ConnectionId connection) {
+  std::vector<std::uint64_t> over;
+  for (const auto& [number, reply] : replies_) {
+    if (reply.session == session && reply.connection == connection) {
+      over.push_back(number);
+    }
+  }
+  for (auto number = over.begin(); number != over.end() && !crashed(); ++number) {
+    done(host, ReplyRelease{*number});
+  }
+}
+
+bool LaneShell::reads(SessionId session, ConnectionId connection) const {
+  return std::ranges::any_of(replies_, [&](const auto& each) {
+    return each.second.session == session && each.second.connection == connection;
+  });
+}
+
+// A connection is cut for weights that are not read.
+void LaneShell::judge_cut(Host& host, SessionId session, ConnectionId connection) {
+  require(reads(session, connection), "a connection is cut for what is read over it, and nothing is");
+  require(!waits_since_.empty(), "a connection is cut for what is read over it, and no update waits");
+  const auto patience = kKeptPatience / 2;  // by a clock of its own
+  const auto is_late = [&](const auto& each) { return host.now() - each.second >= patience; };
+  const auto may_be = slow_readers_.contains(session) ? patience / WeightsReaders::kPartInPause : patience;
+  require(std::ranges::any_of(waits_since_, is_late) || host.now() - read_at_.at({session, connection}) >= may_be,
+          "a connection is cut over which something was read just now, and no update has waited for long");
+  slow_readers_.insert(session);
+  ticks_without_cut_ = 0;
+}
+
+void LaneShell::note_waiting(Host& host) {
+  const auto& waiting = core_.waiting_for_readers();
+  std::erase_if(waits_since_, [&](const auto& each) { return !waiting.contains(each.first); });
+  ticks_without_cut_ = waiting.empty() ? 0 : ticks_without_cut_;
+  for (const auto& [chunk, since] : waiting) {
+    waits_since_.try_emplace(chunk, host.now());
+  }
+}
+
+// Of this timeline's versions that nobody can ask for any more; one of each chunk has a buffer of its own still.
+std::uint64_t LaneShell::kept_bytes(Host& host) const {
+  std::uint64_t kept = 0;
+  for (const auto& [id, chunk] : chunks_) {
+    std::uint64_t buffers = 0;
+    for (std::size_t i = 0; i < chunk.buffers.size(); ++i) {
+      const auto& buffer = chunk.buffers[i];
+      const bool is_held =
+          std::ranges::any_of(chunk.versions, [&](const auto& version) { return version.second == i; });
+      buffers += buffer.references > 0 && !buffer.is_past && !is_held ? 1 : 0;
+    }
+    const std::uint64_t own = chunk.versions.size() < 2 ? 1 : 0;
+    kept += (buffers - std::min(buffers, own)) * host.life().chunks[id].bytes;
+  }
+  return kept;
 }
 
 void LaneShell::act(Host& /*host*/, lane::Sum& action) {
@@ -106,7 +180,7 @@ void LaneShell::apply_item(Host& host, lane::Apply& action) {
 void LaneShell::put_weights_in_place(Chunk& chunk, Version version) {
   chunk.versions.clear();
   const auto buffer = free_buffer(chunk);
-  chunk.buffers[buffer].value = chunk.value.weights;
+  chunk.buffers[buffer] = {chunk.value.weights};
   chunk.versions[version] = buffer;
 }
 
@@ -126,7 +200,7 @@ void LaneShell::act(Host& host, lane::Apply& action) {
     chunk.versions.erase(action.step - 1);
   }
   const auto buffer = free_buffer(chunk);
-  chunk.buffers[buffer].value = chunk.value.weights;
+  chunk.buffers[buffer] = {chunk.value.weights};
   chunk.versions[action.step + 1] = buffer;
   if (action.statistics) {
     own_events_.push_back(lane::StatisticsRead{statistics(action.step, root.payload.value), action.timeline});

@@ -331,6 +331,7 @@ void draw_lost_disks(LifeSpec& life) {
   life.copy_patience = 10 * life.copy_high + 100'000;
   life.faults.lost_volume = 0;  // an empty disk is the shard's from now on
   life.faults.second_servers = 0;
+  life.faults.shard_pauses = 0;  // with what it takes until another database is taken, longer than anybody's patience
   life.faults.lost_disks = static_cast<std::uint32_t>(random.between(1, 2));
   life.faults.double_loss = random.chance(0.3) ? 0.5 : 0;
   if (random.chance(0.5)) {
@@ -365,6 +366,16 @@ void draw_impostors(LifeSpec& life) {
 void draw_withholding(LifeSpec& life) {
   Random random(Random::mix(life.seed ^ 0x77697468U));
   life.faults.withholds = !life.items && !life.faults.death && random.chance(0.15) ? 1 : 0;
+}
+
+void draw_unread(LifeSpec& life) {
+  Random random(Random::mix(life.seed ^ 0x756e7265U));
+  if (life.faults.death || !random.chance(0.2)) {
+    return;
+  }
+  life.faults.unread = random.chance(0.5) ? 0.3 : 0.8;
+  life.faults.unread_for = random.between(20'000, 300'000);
+  life.kept_percent = static_cast<std::uint32_t>(random.chance(0.5) ? 0 : random.between(0, 100));
 }
 
 void draw_arenas(LifeSpec& life) {
@@ -408,6 +419,7 @@ LifeSpec draw_life(std::uint64_t seed) {
   draw_lost_disks(life);
   draw_impostors(life);
   draw_withholding(life);
+  draw_unread(life);
   draw_arenas(life);
   return life;
 }

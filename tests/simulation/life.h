@@ -61,6 +61,8 @@ struct Faults {
   std::uint32_t hangs = 0;         // of workers: alive, they end no computation for a while or ever
   Micros hang = 0;                 // at most, if it ends
   std::uint32_t withholds = 0;     // of workers: alive, they send no contribution any more
+  double unread = 0;               // of weights sent: they stay with the transport
+  Micros unread_for = 0;           // so long at most, or until their connection ends
   bool copy_stuck = false;         // shard 1 cannot copy as long as there are faults
   std::uint32_t departures = 0;    // of servers that are told to end, and come back after a while
   double double_departure = 0;     // probability that another is told at once
@@ -153,7 +155,8 @@ struct LifeSpec {
   std::uint32_t plan_ahead = 256;
   std::vector<LifeChunk> chunks;  // the last one is the statistics chunk
   std::vector<LifeWorker> workers;
-  std::uint64_t spare_bytes = 0;  // of each lane's memory for contributions, besides what it needs at least
+  std::uint32_t kept_percent = 100;  // of all that may be set aside for weights that are read and of no use else
+  std::uint64_t spare_bytes = 0;     // of each lane's memory for contributions, besides what it needs at least
   Micros call_overdue = 40'000;
   Micros offers_every = 20'000;
   Micros offered_for = 15'000;

@@ -54,10 +54,7 @@ using LeadPending = std::variant<LedgerWrite, LedgerAnswer, LeadSettles, Unreach
 struct LaneGoesOn {};
 // The transport lets go of a reply.
 struct ReplyRelease {
-  ChunkId chunk = 0;
-  std::size_t buffer = 0;
-  SessionId session = 0;
-  std::uint64_t bytes = 0;
+  std::uint64_t reply = 0;
 };
 struct TimelineRecord {
   Timeline timeline = 0;

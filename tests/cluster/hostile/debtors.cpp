@@ -2,22 +2,17 @@
 #include <array>
 #include <chrono>
 #include <cstdio>
-#include <map>
 #include <memory>
-#include <optional>
 #include <random>
-#include <stdexcept>
 #include <thread>
 #include <utility>
 #include <vector>
 
-#include "common/arena/placement.h"
-#include "common/job/load.h"
 #include "common/net/descriptors.h"
 #include "common/net/peer.h"
 #include "tests/cluster/hostile/ending.h"
-#include "tests/cluster/hostile/greeting.h"
 #include "tests/cluster/hostile/hostile.h"
+#include "tests/cluster/hostile/surroundings.h"
 #include "tests/cluster/hostile/talker.h"
 
 namespace ballast::hostile {
@@ -45,17 +40,9 @@ struct Counts {
   std::uint64_t vanished = 0;
 };
 
-struct LaneOf {
-  std::string address;
-  std::vector<ChunkId> chunks;
-};
-
 // What all of them know.
 struct Common {
-  zmq::context_t& context;
-  const Job& job;
-  Timeline timeline;
-  std::vector<LaneOf> lanes;
+  const Surroundings& around;
   Step open = 0;
   std::mt19937_64 random;
   Counts counts;
@@ -64,7 +51,7 @@ struct Common {
 class Debtor {
  public:
   Debtor(Common& common, const std::filesystem::path& key, Habit habit)
-      : common_(common), keys_(key), habit_(habit), talkers_(common.lanes.size()) {}
+      : common_(common), keys_(key), habit_(habit), talkers_(common.around.lanes.size()) {}
 
   void act(Clock::time_point now) {
     if (now < away_until_) {
@@ -93,10 +80,11 @@ class Debtor {
     ++common_.counts.sessions;
     const SessionId session = 1 + (common_.random() >> 1U);
     for (std::size_t lane = 0; lane < talkers_.size(); ++lane) {
-      const auto& place = common_.lanes[lane];
-      talkers_[lane] = std::make_unique<Talker>(common_.context, place.address, session_routing_id(session), &keys_);
-      talkers_[lane]->send(LaneHello{"debtor", common_.job.spec_digest, common_.job.layout_digest, true});
-      talkers_[lane]->send(Pull{common_.timeline, common_.open, {place.chunks.front()}});
+      const auto& around = common_.around;
+      const auto& place = around.lanes[lane];
+      talkers_[lane] = std::make_unique<Talker>(around.context, place.address, session_routing_id(session), &keys_);
+      talkers_[lane]->send(LaneHello{"debtor", around.job.spec_digest, around.job.layout_digest, true});
+      talkers_[lane]->send(Pull{around.timeline, common_.open, {place.chunks.front().id}});
     }
   }
 
@@ -129,14 +117,14 @@ class Debtor {
 
   // The lowest steps' work is called first: it offers some of every node, that of the whole step included.
   void offer() {
-    const auto slots = common_.job.spec.training.slots;
+    const auto slots = common_.around.job.spec.training.slots;
     for (std::size_t lane = 0; lane < talkers_.size(); ++lane) {
-      Offers offers{common_.timeline, {}};
+      Offers offers{common_.around.timeline, {}};
       for (Step step = common_.open; step < common_.open + kAhead; ++step) {
-        for (const auto chunk : common_.lanes[lane].chunks) {
+        for (const auto& chunk : common_.around.lanes[lane].chunks) {
           const auto slot = static_cast<Slot>(common_.random() % slots);
           if (offers.works.size() < kMaxOffers) {
-            offers.works.push_back({step, chunk, {slot, slot + 1}});
+            offers.works.push_back({step, chunk.id, {slot, slot + 1}});
           }
         }
       }
@@ -155,70 +143,16 @@ class Debtor {
   Clock::time_point reads_at_ = {};
 };
 
-// Asks how far the job is: for a version that is gone a lane says which it has, and for the next one it waits.
-class Watcher {
- public:
-  Watcher(Common& common, const std::filesystem::path& key)
-      : common_(common),
-        keys_(key),
-        talker_(common.context, common.lanes.front().address, session_routing_id(1 + (common.random() >> 1U)), &keys_) {
-    talker_.send(LaneHello{"watcher", common.job.spec_digest, common.job.layout_digest, true});
-  }
-  void look() {
-    while (const auto message = talker_.next()) {
-      if (const auto* const gone = std::get_if<Gone>(&*message)) {
-        common_.open = gone->newest;
-      } else if (const auto* const weights = std::get_if<Weights>(&*message)) {
-        common_.open = weights->version;
-      } else {
-        continue;
-      }
-      awaits_ = false;
-    }
-    if (!awaits_) {
-      talker_.send(Pull{common_.timeline, common_.open + 1, {common_.lanes.front().chunks.front()}});
-      awaits_ = true;
-    }
-  }
-
- private:
-  Common& common_;
-  ClientKeys keys_;
-  Talker talker_;
-  bool awaits_ = false;
-};
-
-std::vector<LaneOf> lanes_of(const Job& job, const WorkerWelcome& welcome) {
-  const Placement placement(job.arena, welcome.shards, welcome.lanes);
-  std::vector<LaneOf> lanes;
-  for (const auto& entry : welcome.addresses) {
-    auto& lane = lanes.emplace_back(LaneOf{entry.address, {}});
-    for (const auto& chunk : job.arena.chunks) {
-      if (LaneId{placement[chunk.id].shard, placement[chunk.id].lane} == entry.lane) {
-        lane.chunks.push_back(chunk.id);
-      }
-    }
-  }
-  return lanes;
-}
-
 }  // namespace
 
 void owe(zmq::context_t& context, const std::string& lead, std::size_t count, double seconds,
          const std::vector<std::string>& keys) {
   raise_descriptor_limit();
   end_when_told();
-  malformed::Probe::use_key(keys.front());
+  const auto around = look_around(context, lead, keys.front());
   std::random_device chance;
-  malformed::Probe probe(context, lead, session_routing_id(1 + (chance() >> 1U)));
-  const auto welcome = welcome_from(probe);
-  if (!welcome) {
-    throw std::runtime_error("the lead does not let it in");
-  }
-  probe.send(Goodbye{"has seen enough"});
-  const auto job = make_job(parse_job(welcome->job, "the lead's job"));
-  Common common{context, job, welcome->timeline, lanes_of(job, *welcome), 0, std::mt19937_64(chance()), {}};
-  Watcher watcher(common, keys.front());
+  Common common{around, 0, std::mt19937_64(chance()), {}};
+  Watcher watcher(around, keys.front());
   std::vector<std::unique_ptr<Debtor>> debtors;
   for (std::size_t i = 0; i < count; ++i) {
     debtors.push_back(std::make_unique<Debtor>(common, keys[i % keys.size()], static_cast<Habit>(i % kHabits)));
@@ -226,6 +160,7 @@ void owe(zmq::context_t& context, const std::string& lead, std::size_t count, do
   const auto until = Clock::now() + std::chrono::duration<double>(seconds);
   while (Clock::now() < until && is_told_to_end == 0) {
     watcher.look();
+    common.open = watcher.newest();
     for (auto& debtor : debtors) {
       debtor->act(Clock::now());
     }

@@ -36,6 +36,16 @@ void send_parts(zmq::context_t& context, const std::string& address, const std::
 void owe(zmq::context_t& context, const std::string& lead, std::size_t count, double seconds,
          const std::vector<std::string>& keys);
 
+// Beside the job, until the time is over or it is told to end: sessions of one key that do all of the same thing when
+// they are called, whatever the lane has thought of against it. Prints what came of it.
+struct HabitOptions {
+  std::string habit;  // one of those in habits.cpp
+  std::size_t sessions = 0;
+  double seconds = 0;
+  std::filesystem::path key;
+};
+void keep_to_habit(zmq::context_t& context, const std::string& lead, const HabitOptions& options);
+
 // Everything that a key of a worker lets anybody say but values for open work, in a random order, by many connections:
 // see mixture.cpp. Prints how often it did each.
 struct MixtureOptions {

@@ -4,7 +4,8 @@
 // ballast-hostile LEAD mark SESSION             a contribution with a mark that is false
 // ballast-hostile ADDRESS parts KEY HELLO SECONDS   messages without end, after a hello if that is 1
 // ballast-hostile LEAD owe COUNT SECONDS KEY ...    so many sessions that offer contributions and never pay
-// ballast-hostile LEAD mixture SECONDS SEED KEY [FINGERPRINT DATA [SESSION ...]]   everything, at random
+// ballast-hostile LEAD habit NAME SESSIONS SECONDS KEY   sessions of one key that do the same thing when they are
+// called ballast-hostile LEAD mixture SECONDS SEED KEY [FINGERPRINT DATA [SESSION ...]]   everything, at random
 //
 // Prints a line for each thing that came of it; exit code 1: a lane or the lead did not answer at all.
 #include <cstdio>
@@ -40,6 +41,8 @@ bool run(zmq::context_t& context, const std::string& lead, const std::string& wh
     send_parts(context, lead, rest[0], rest[1] == "1", seconds(rest[2]));
   } else if (what == "owe" && count >= 3) {
     owe(context, lead, number(rest[0]), seconds(rest[1]), {rest.begin() + 2, rest.end()});
+  } else if (what == "habit" && count == 4) {
+    keep_to_habit(context, lead, {rest[0], number(rest[1]), seconds(rest[2]), rest[3]});
   } else if (what == "mixture" && count >= 3) {
     send_mixture(context, lead, {seconds(rest[0]), number(rest[1]), rest[2], {rest.begin() + 3, rest.end()}});
   } else {

@@ -18,10 +18,12 @@ void keep(void* /*data*/, void* /*hint*/) {}
 
 }  // namespace
 
-Talker::Talker(zmq::context_t& context, const std::string& address, const std::string& routing_id, ClientKeys* keys)
+Talker::Talker(zmq::context_t& context, const std::string& address, const std::string& routing_id, ClientKeys* keys,
+               int most_unread)
     : socket_(context, zmq::socket_type::dealer) {
   socket_.set(zmq::sockopt::linger, 0);
   socket_.set(zmq::sockopt::sndhwm, kUnsent);
+  socket_.set(zmq::sockopt::rcvhwm, most_unread);
   socket_.set(zmq::sockopt::routing_id, routing_id);
   if (keys != nullptr) {
     const auto handshake = keys->handshake(0);

@@ -16,8 +16,10 @@ namespace ballast::hostile {
 // One thread.
 class Talker {
  public:
-  // `keys`: null if it has none.
-  Talker(zmq::context_t& context, const std::string& address, const std::string& routing_id, ClientKeys* keys);
+  // `keys`: null if it has none. `most_unread`: messages that have come and wait in the program; then the kernel's
+  // buffers fill.
+  Talker(zmq::context_t& context, const std::string& address, const std::string& routing_id, ClientKeys* keys,
+         int most_unread = kUnread);
 
   // Whether it was taken.
   bool send(const Message& message);
@@ -32,6 +34,8 @@ class Talker {
   std::optional<Message> next();
 
  private:
+  static constexpr int kUnread = 1000;
+
   bool send_frame(std::span<const std::byte> frame, bool more);
 
   zmq::socket_t socket_;

@@ -54,17 +54,18 @@ void TurnJudge::applied(const lane::Apply& action) {
   std::erase_if(appended_, [&](const auto& entry) { return entry.second == std::pair(action.chunk, action.version); });
 }
 
-void TurnJudge::turn_ends(bool has_more) const {
+void TurnJudge::turn_ends(bool has_more, const std::map<ChunkId, Micros>& waiting) const {
   require(!goes_on_ || !has_more || bytes_ > 0, "a lane that is told to go on does nothing of what it has left to do");
   if (has_more) {
     return;
   }
   for (const auto& [chunk, root] : roots_) {
     const auto planned = planned_.find(root.step);
-    require(planned == planned_.end() || root.step >= until_ || !(root.is_finite || planned->second),
+    require(waiting.contains(chunk) || planned == planned_.end() || root.step >= until_ ||
+                !(root.is_finite || planned->second),
             "an update is decided and not applied, and the lane says that it has nothing left to do");
   }
-  require(appended_.empty() || appended_.begin()->first > committed_,
+  require(!waiting.empty() || appended_.empty() || appended_.begin()->first > committed_,
           "an update is committed and not applied, and the lane says that it has nothing left to do");
 }
 

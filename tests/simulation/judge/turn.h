@@ -25,8 +25,8 @@ class TurnJudge {
   void turn_begins(const lane::Event& event);
   // A plan of the lane's timeline; `open` is the version of the chunk that is furthest behind.
   void planned(const Plan& plan, Version open);
-  // It has dealt with it.
-  void turn_ends(bool has_more) const;
+  // It has dealt with it. `waiting`: chunks whose update waits for who reads their weights.
+  void turn_ends(bool has_more, const std::map<ChunkId, Micros>& waiting = {}) const;
 
   // Within a turn.
   void appended(const lane::Append& action) { appended_[action.ticket] = {action.chunk, action.version}; }

@@ -165,12 +165,12 @@ TEST_CASE("a walk of a lane's copy visits the same values, of nearly all kinds")
       ++visited[leaf.kind];
     }
     CHECK(visited[Kind::plain] > 50);
-    CHECK(visited[Kind::ages] == 6);      // the lead's silence, the session's, the last report, calls'
+    CHECK(visited[Kind::ages] == 9);      // the lead's silence, the session's, the last report, calls', readers'
     CHECK(visited[Kind::payloads] == 1);  // of the contribution
     CHECK(visited[Kind::names] ==
-          (by_items ? 8 : 3));  // the last report, the next call, tickets, who waits for a receipt
+          (by_items ? 11 : 6));  // the last report, next call and reply, connection and key, tickets, who waits
     CHECK(visited[Kind::accounts] ==
-          (by_items ? 5 : 11));  // in rounds contributors, first ones, those of the newest version and payloads, too
+          (by_items ? 6 : 12));  // in rounds contributors, first ones, those of the newest version and payloads, too
     CHECK(visited[Kind::parts] == 0);
   }
 }
@@ -182,7 +182,7 @@ TEST_CASE("when only time passes, only a lane's ages differ") {
     const auto before = fixture.lane;
     CHECK(fixture.lane.step(lane::Tick{2'100}).empty());
     CHECK(differences(before, fixture.lane) ==
-          Differences{{Kind::ages, 2}});  // the lead's contact has the time, and the calls
+          Differences{{Kind::ages, 4}});  // the lead's contact has the time, the calls, and readers
   }
 }
 

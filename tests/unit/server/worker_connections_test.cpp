@@ -219,6 +219,31 @@ TEST_CASE("each connection of a session is told apart, and who answers for it is
   }
 }
 
+TEST_CASE("beside one that speaks without end it is known by when all that had come was read") {
+  for (const auto* transport : kTransports) {
+    Addresses addresses;
+    zmq::context_t context = make_context();
+    WorkerConnections connections(context, 0, addresses.make(transport), "", kNoKeys);
+    zmq::context_t others;
+    Dealer busy(others, session_routing_id(kSession), {.linger_ms = 0});
+    busy.connect(connections.address());
+    Poll poll;
+    connections.add_to(poll);
+    Encoder encoder;
+    const auto began = monotonic_micros();
+    Turn turn;
+    constexpr int kMost = 5'000;  // several times what may wait
+    for (int i = 0; i < kMost && connections.read_up_at() <= began; ++i) {
+      busy.send("", encoder.encode(CallVoid{1}));
+      busy.send("", encoder.encode(CallVoid{1}));  // not taken, once enough waits
+      eventually([&] { return poll.wait(10); });
+      REQUIRE(connections.receive(turn));  // so none finds it empty
+    }
+    CHECK(connections.read_up_at() > began);
+    CHECK(connections.read_up_at() <= monotonic_micros());
+  }
+}
+
 TEST_CASE("who takes calls and does not read has its connection ended, and others are told no more meanwhile") {
   for (const auto* transport : kTransports) {
     for (const bool takes_calls : {true, false}) {

@@ -45,6 +45,7 @@ class Shelf final : public Host {
   [[nodiscard]] ProcessId lane_id(std::uint32_t lane, Incarnation /*life*/) const override { return lane + 1; }
   [[nodiscard]] bool write_fails() override { return false; }
   [[nodiscard]] bool copy_fails(std::uint32_t /*shard*/) override { return false; }
+  [[nodiscard]] bool draws_unread() override { return false; }
   [[nodiscard]] bool takes_name(RunId /*run*/) override { return false; }
   void drop_connection(ProcessId /*lane*/, ProcessId /*worker*/, ConnectionId /*connection*/) override {}
   [[nodiscard]] std::uint64_t under_way(ProcessId /*lane*/) const override { return 0; }

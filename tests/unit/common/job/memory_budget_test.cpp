@@ -160,7 +160,7 @@ TEST_CASE("what is taken off follows from the shard's own bytes") {
     CHECK(part(shard, "weights, two versions") == 2 * bytes[number].weights);
     CHECK(part(shard, "optimizer state and average") == bytes[number].state);
     CHECK(part(shard, "a snapshot being written") == bytes[number].weights + bytes[number].state);
-    CHECK(part(shard, "a version that slow readers keep") == bytes[number].weights + bytes[number].state / 3);
+    CHECK(part(shard, "versions that slow readers keep") == 2 * bytes[number].weights);
     const auto chunks = Placement(job.arena, 2, 1).of_shard(static_cast<std::uint32_t>(number));
     const auto largest = std::ranges::max(chunks, {}, &Chunk::elements).bytes();
     CHECK(part(shard, "a spare buffer") == largest);

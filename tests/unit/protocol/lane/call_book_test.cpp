@@ -370,6 +370,19 @@ TEST_CASE("who in good standing offers the slot that is wanted, or is called for
   CHECK(at.book.bringers(*wanted, 4, 8) == std::vector{kBob});
 }
 
+TEST_CASE("of those who bring a slot one of each key is told first, however many sessions a key has") {
+  constexpr PayerId kKeyOfMany = 77;
+  BookFixture at(0);
+  for (SessionId session = 10; session < 20; ++session) {
+    at.book.greet(session, 1, kKeyOfMany, true);
+    at.offers(session, {{0, 0, {0, 4}}});
+  }
+  at.offers(kAnn, {leaf(0, 0)});
+  const auto wanted = at.applier.oldest_wanted();
+  REQUIRE(wanted);
+  CHECK(at.book.bringers(*wanted, 4, 3) == std::vector<SessionId>{kAnn, 10, 11});
+}
+
 TEST_CASE("of items the oldest is called, one at a time until it is applied") {
   BookFixture at(0, {{0, 10, false}}, ItemRules{});
   at.measures = false;

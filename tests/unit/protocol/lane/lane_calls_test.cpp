@@ -19,8 +19,8 @@ struct CallsFixture : Fixture {
     own.memory_bytes = 1'000;
     own.call_overdue = 1'000;
     own.call_pause = 0;
-    own.report_every = 1'000;
-    own.idle_report_every = 1'000;
+    own.report_every = 500;
+    own.idle_report_every = 500;
     return own;
   }
 
@@ -54,12 +54,13 @@ struct CallsFixture : Fixture {
         .timeline = 1, .step = work.step, .chunk = work.chunk, .node = work.node, .phases = {}, .call = call};
     say(session, push, ++last_payload, work.chunk == 3 ? 100 : 40);
   }
-  RoundReport report() {
-    now += 10'000;
+  RoundReport report() { return whole_report(10'000).rounds; }
+  LaneReport whole_report(Micros after) {
+    now += after;
     for (const auto& action : lane.step(lane::Tick{now, now})) {
       if (const auto* send = std::get_if<lane::SendToLead>(&action)) {
         if (const auto* report = std::get_if<LaneReport>(&send->message)) {
-          return report->rounds;
+          return *report;
         }
       }
     }
@@ -136,4 +137,15 @@ TEST_CASE("a lane names so many at most, first those that failed last") {
   CHECK(told.out_of_standing.size() == kMaxOutOfStanding);
   CHECK(told.out_of_standing.front() == kMaxOutOfStanding + 1);
   CHECK(std::ranges::find(told.out_of_standing, 1) == told.out_of_standing.end());
+}
+
+TEST_CASE("a lane says for whom its oldest work waits, when what it called should have come, until it is settled") {
+  CallsFixture at;
+  const auto call = at.is_called(kWorker);
+  CHECK(at.whole_report(999).trouble.empty());
+  const auto report = at.whole_report(1'000);
+  CHECK(report.trouble.find("session " + std::to_string(kWorker)) != std::string::npos);
+  CHECK(report.trouble.find("step 0 of chunk 3") != std::string::npos);
+  at.pay(kWorker, call);
+  CHECK(at.whole_report(1'000).trouble.empty());
 }

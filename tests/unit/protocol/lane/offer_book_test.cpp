@@ -45,6 +45,25 @@ TEST_CASE(
   CHECK(book.good().of(kTwo) == OfferBook::Sessions{kEve, kDan});
 }
 
+TEST_CASE("of who is out of good standing a work is each payer's once, as however many sessions it comes") {
+  OfferBook book;
+  constexpr SessionId kCrowd = 600;
+  for (SessionId session = 1; session <= kCrowd; ++session) {
+    book.enter(session, session == kCrowd ? kTheirs + 1 : kTheirs, false);
+    book.offer(session, {kOne});
+  }
+  const auto& payers = book.others().works().at(kOne);
+  REQUIRE(payers.size() == 2);
+  CHECK(payers.at(kTheirs).size() == kCrowd - 1);
+  CHECK(payers.at(kTheirs + 1) == OfferBook::Sessions{kCrowd});
+  book.leave(kCrowd);
+  CHECK(payers.size() == 1);
+  for (SessionId session = 1; session < kCrowd; ++session) {
+    book.take(session, kOne);
+  }
+  CHECK(book.others().empty());
+}
+
 TEST_CASE("a session that leaves, or for which another answers, offers nothing any more") {
   OfferBook book;
   book.enter(kEve, kTheirs, true);

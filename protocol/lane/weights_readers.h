@@ -1,0 +1,182 @@
+// Who still reads which weights of a lane, and what is kept for them.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "protocol/ids.h"
+#include "protocol/state_list.h"
+
+namespace ballast {
+
+struct ReaderCounters {
+  std::uint64_t waits = 0;  // updates that found no room for what they would keep
+  std::uint64_t cut = 0;    // connections that were to end for it
+  bool operator==(const ReaderCounters&) const = default;
+};
+
+// Weights are sent from the buffers that they lie in, which nobody writes while a reply references them. Of each chunk
+// the newest two versions have buffers of their own; an older one that is still read, or an average that is, is *kept*:
+// it costs memory of which its readers alone decide how long. For that some memory is set aside. An update that would
+// keep more than that waits, and connections over which something is kept are ended until there is room:
+//  - those over which nothing was read for longer than what is read there now takes on the slowest link that is of use.
+//    Who answers for one of them has less time during a pause, twice as long each time;
+//  - when an update has waited for as long as the largest of what is kept takes on that link, others as well, first the
+//    one that is furthest behind it.
+//
+// Costs by the logarithm of the replies on their way; while an update waits, a look at the time goes through them all.
+// Pure and copyable. Not thread-safe.
+class WeightsReaders {
+ public:
+  static constexpr std::size_t kMostSlow = 4096;  // beyond that the one that was cut longest ago is forgotten
+  static constexpr std::uint32_t kMostPauseDoublings = 7;
+  static constexpr Micros kPartInPause = 4;  // of the patience
+
+  struct Limits {
+    std::uint64_t set_aside = 0;  // bytes; at least what any one update keeps
+    Micros patience = 0;          // for which nothing may be read over a connection, and longer by what is read there
+    Micros pause = 0;             // for which it is a part of that, after one was cut, the first time
+    bool operator==(const Limits&) const = default;
+  };
+  struct Reader {
+    SessionId session = 0;
+    ConnectionId connection = 0;
+    PayerId payer = 0;
+    bool operator==(const Reader&) const = default;
+
+    template <typename = void>
+    [[nodiscard]] auto state() const {
+      return listed::all(listed::names(session, connection, payer));
+    }
+  };
+
+  explicit WeightsReaders(Limits limits) : limits_(limits) {}
+
+  // ---- replies
+  // Goes out; which number the transport's release is to have. `is_older`: of the version before the newest.
+  std::uint64_t sends(const Reader& reader, ChunkId chunk, std::uint64_t bytes, bool is_older, bool averages);
+  struct Reply {
+    Reader reader;
+    ChunkId chunk = 0;
+    std::uint64_t bytes = 0;
+    bool averages = false;
+    std::uint64_t generation = 0;  // of the chunk's weights
+
+    template <typename = void>
+    [[nodiscard]] auto state() const {
+      return listed::all(listed::parts(reader), listed::plain(chunk, bytes, averages), listed::names(generation));
+    }
+  };
+  // The transport has let go of it. Nothing: there is no such reply.
+  std::optional<Reply> released(std::uint64_t number);
+
+  // ---- updates
+  // The chunk may be updated. False: it waits, for there is no room for what would be kept then.
+  bool may_update(ChunkId chunk);
+  // It is, if it may be.
+  bool updates(ChunkId chunk);
+  // What was to update it is given up.
+  void waits_no_longer(ChunkId chunk) { waiting_.erase(chunk); }
+  // Another timeline begins, with other buffers: all that is read is kept, and no update waits.
+  void begin();
+  // Something was read since, for which an update may have waited.
+  [[nodiscard]] bool may_go_on() const;
+  // All updates that wait were tried again.
+  void tried() { has_room_again_ = false; }
+  // Chunks whose update waits, and since when.
+  [[nodiscard]] const std::map<ChunkId, Micros>& waiting() const { return waiting_; }
+  // A chunk whose update has waited for longer than it may.
+  [[nodiscard]] std::optional<ChunkId> overdue() const;
+
+  // ---- time
+  // A server that stands still reads nothing of what its transport has let go of: from one look at the time to the next
+  // no more than a part of the patience passes.
+  void tick(Micros now);
+  // Whose connections are to be ended.
+  std::vector<Reader> cut();
+
+  [[nodiscard]] std::uint64_t kept_bytes() const { return kept_; }
+  [[nodiscard]] const ReaderCounters& counters() const { return counters_; }
+
+  // All of it.
+  template <typename = void>
+  [[nodiscard]] auto state() const {
+    return listed::all(listed::plain(limits_), listed::parts(replies_, connections_, chunks_), listed::fixed(kept_),
+                       listed::parts(slow_), listed::ages(waiting_), listed::plain(has_room_again_),
+                       listed::ages(passed_, seen_), listed::names(next_number_), listed::accounts(counters_));
+  }
+
+ private:
+  // By generation: how many replies reference its buffer.
+  using Readers = std::map<std::uint64_t, std::uint32_t>;
+  struct Chunk {
+    std::uint64_t generation = 2;  // of the newest weights; counts updates
+    std::uint64_t bytes = 0;
+    Readers weights;
+    Readers averages;
+
+    template <typename = void>
+    [[nodiscard]] auto state() const {
+      return listed::all(listed::names(generation), listed::plain(bytes, weights, averages));
+    }
+  };
+  struct Connection {
+    std::set<std::uint64_t> replies;  // on their way over it
+    PayerId payer = 0;
+    Micros since = 0;     // something was read, or the first of them went out, or it was cut
+    bool is_cut = false;  // it is to end
+
+    template <typename = void>
+    [[nodiscard]] auto state() const {
+      return listed::all(listed::plain(replies), listed::names(payer), listed::ages(since), listed::plain(is_cut));
+    }
+  };
+  using ConnectionKey = std::pair<SessionId, ConnectionId>;
+  struct Slow {
+    Micros since = 0;
+    std::uint32_t doublings = 0;  // of the next pause
+
+    template <typename = void>
+    [[nodiscard]] auto state() const {
+      return listed::all(listed::ages(since), listed::plain(doublings));
+    }
+  };
+  // How many that are not cut read each kept buffer.
+  using Buffer = std::tuple<ChunkId, bool, std::uint64_t>;
+  using Uncut = std::map<Buffer, std::uint32_t>;
+
+  [[nodiscard]] static bool is_kept(const Chunk& chunk, std::uint64_t generation, bool averages);
+  [[nodiscard]] bool is_kept(const Reply& reply) const;
+  [[nodiscard]] static std::uint64_t kept_by_update(const Chunk& chunk);
+  [[nodiscard]] std::uint64_t largest_kept() const;
+  [[nodiscard]] bool is_slow(PayerId payer) const;
+  void was_slow(PayerId payer);
+  [[nodiscard]] bool is_going(const Connection& connection) const;
+  // Microseconds for which nothing was read over it, beyond what it may be.
+  [[nodiscard]] std::int64_t behind(const Connection& connection) const;
+  [[nodiscard]] std::vector<ConnectionKey> keeping() const;
+  [[nodiscard]] Uncut uncut() const;
+  [[nodiscard]] std::uint64_t lacking(const Uncut& uncut, Micros waited) const;
+  [[nodiscard]] bool frees(const Connection& connection, const Uncut& uncut) const;
+  void cut(Connection& connection, Uncut& uncut);
+
+  Limits limits_;
+  std::map<std::uint64_t, Reply> replies_;  // by number
+  std::map<ConnectionKey, Connection> connections_;
+  std::map<ChunkId, Chunk> chunks_;
+  std::uint64_t kept_ = 0;  // follows from both
+  std::map<PayerId, Slow> slow_;
+  std::map<ChunkId, Micros> waiting_;
+  bool has_room_again_ = false;
+  Micros passed_ = 1;  // of the time in which the lane was at work
+  Micros seen_ = 0;    // the clock
+  std::uint64_t next_number_ = 1;
+  ReaderCounters counters_;
+};
+
+}  // namespace ballast
