@@ -127,7 +127,7 @@ class LaneSessions {
   [[nodiscard]] auto state() const {
     return listed::all(listed::plain(limits_), listed::parts(sessions_),
                        listed::plain(reply_bytes_, turns_, waiting_, barred_),
-                       listed::accounts(contributions_, counters_));
+                       listed::plain(contributions_), listed::accounts(counters_));
   }
 
  private:

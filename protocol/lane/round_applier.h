@@ -97,7 +97,7 @@ class RoundApplier {
     return listed::all(
         listed::plain(slots_, steps_, event_bytes_, measures_updates_, needs_whole_gradient_), listed::parts(chunks_),
         listed::plain(base_, open_step_, behind_, next_decided_, waiting_chunks_),
-        listed::accounts(brought_first_, held_payloads_), listed::fixed(held_bytes_, root_bytes_, lowest_),
+        listed::names(brought_first_), listed::accounts(held_payloads_), listed::fixed(held_bytes_, root_bytes_, lowest_),
         listed::parts(readers_), listed::accounts(counters_));
   }
 
@@ -145,7 +145,7 @@ class RoundApplier {
   std::size_t next_decided_;        // chunks from here on may be due by a plan, to be applied or measured
   std::size_t waiting_chunks_ = 0;  // covered ones of open_step_ that have no decision
   // Who brought each slot of the open statistics first, though another's sum may have taken its place since; 0: nobody
-  // yet. For accounts only.
+  // yet.
   std::vector<SessionId> brought_first_;
   std::size_t held_payloads_ = 0;
   // These follow from the chunks.

@@ -26,13 +26,12 @@ struct SlotHolder {
   StepShare share;
   Suspicion suspicion;
   std::size_t place = kNowhere;  // among those that slots are shared out to
-  std::uint64_t brought = 0;     // slots, by the lanes' newest report
   std::uint64_t turn = 0;        // among those that wait for a slot to show what they can do, the lowest first
 
   // All of it.
   template <typename = void>
   [[nodiscard]] auto state() const {
-    return listed::all(listed::parts(seen, share, suspicion), listed::plain(place, brought), listed::names(turn));
+    return listed::all(listed::parts(seen, share, suspicion), listed::plain(place), listed::names(turn));
   }
 
   [[nodiscard]] bool takes_part() const { return place != kNowhere; }

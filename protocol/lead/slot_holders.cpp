@@ -52,6 +52,7 @@ void SlotHolders::forget_lost() {
 
 SlotHolders::Holders::iterator SlotHolders::forget_lost(Holders::iterator held) {
   paces_with(held->second).learn(held->second.seen.known_pace(), {});
+  typical_of_all_.learn(held->second.seen.known_pace(), {});
   joined_.clear();
   return holders_.erase(held);
 }
@@ -67,6 +68,7 @@ HolderNews SlotHolders::heard(SessionId session, const SlotProgress& progress, M
   const auto known = own.seen.known_pace();
   const bool has_moved = own.seen.heard(progress, open_.step, from, now);
   paces_with(own).learn(known, own.seen.known_pace());
+  typical_of_all_.learn(known, own.seen.known_pace());
   const bool tells = open_.is_observed && is_believed(own);
   open_.lacks_buffers = open_.lacks_buffers || (tells && own.seen.has_given_up(open_.step));
   if (tells && own.seen.has_passed(open_.step) && delivered_.count() < rules_.step.slots) {
@@ -107,14 +109,28 @@ bool SlotHolders::brought(const std::vector<SessionSlots>& slots) {
   bool is_new = false;
   for (const auto& entry : slots) {
     const auto known = holders_.find(entry.session);
-    if (known == holders_.end() || known->second.brought == entry.slots) {
+    if (known == holders_.end() || std::exchange(brought_[entry.session], entry.slots) == entry.slots) {
       continue;
     }
-    known->second.brought = entry.slots;
     is_new = change_credit(known->second, [](Suspicion& own) { own.bring(); }) || is_new;
   }
+  forget_counts(slots);
   some_have_credit_ = some_have_credit_ || is_new;
   return is_new;
+}
+
+// Lanes name no more sessions than they remember.
+void SlotHolders::forget_counts(const std::vector<SessionSlots>& slots) {
+  if (brought_.size() <= 2 * kMaxSessions) {
+    return;
+  }
+  std::map<SessionId, std::uint64_t> named;
+  for (const auto& entry : slots) {
+    if (const auto counted = brought_.find(entry.session); counted != brought_.end()) {
+      named.insert(*counted);
+    }
+  }
+  brought_ = std::move(named);
 }
 
 void SlotHolders::rewind() {
@@ -412,6 +428,7 @@ SlotHolders::Chosen SlotHolders::takers(const Chosen& idle, const Chosen& counte
 // ---- predictions
 
 void SlotHolders::settle_typical() {
+  typical_of_all_.settle();
   typical_.settle();
   typical_of_others_.settle();
 }
@@ -429,10 +446,11 @@ void SlotHolders::predict(SlotHolder& holder, Micros now) const {
   holder.share.expect(now + until, is_predicted);
 }
 
-// What a session tells of itself must not let all others wait: no longer than for an ordinary one in its place.
+// What a session tells of itself must not let all others wait: no longer than for an ordinary one in its place. Of all:
+// those that have credit may be a single one.
 Micros SlotHolders::longest_wait(const SlotHolder& holder) const {
-  const EndPrediction ordinary(typical(), rules_.step);
-  auto end = typical().lag;
+  const EndPrediction ordinary(typical_of_all_.pace(), rules_.step);
+  auto end = typical_of_all_.pace().lag;
   for (const auto range : holder.share.ranges()) {
     end = ordinary.end(range, range.begin, end, end);
   }

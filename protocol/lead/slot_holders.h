@@ -128,8 +128,8 @@ class SlotHolders {
   template <typename = void>
   [[nodiscard]] auto state() const {
     return listed::all(listed::fixed(rules_), listed::parts(holders_), listed::names(joined_),
-                       listed::parts(open_, typical_, typical_of_others_, contested_, tried_, delivered_),
-                       listed::ages(delivered_until_, heard_), listed::plain(some_have_credit_), listed::names(turns_),
+                       listed::parts(open_, typical_of_all_, typical_, typical_of_others_, contested_, tried_, delivered_),
+                       listed::ages(delivered_until_, heard_), listed::plain(some_have_credit_, brought_), listed::names(turns_),
                        listed::accounts(counts_), listed::fixed(changed_));
   }
 
@@ -138,6 +138,7 @@ class SlotHolders {
   TypicalPace& paces_with(const SlotHolder& holder);
   template <typename Change>
   bool change_credit(SlotHolder& holder, Change&& change);
+  void forget_counts(const std::vector<SessionSlots>& slots);
   void forget_lost();
   Holders::iterator forget_lost(Holders::iterator held);
   void forget_covered();
@@ -153,6 +154,7 @@ class SlotHolders {
   Holders holders_;
   std::vector<SessionId> joined_;  // to whom slots were shared out last; holders know their places in it
   OpenStep open_;
+  TypicalPace typical_of_all_;
   TypicalPace typical_;            // of those that have credit
   TypicalPace typical_of_others_;  // for as long as nobody with credit was heard to compute
   SlotSet contested_;              // given to more than one
@@ -162,6 +164,8 @@ class SlotHolders {
   Micros delivered_until_ = 0;  // then they have not, and the slots are missing
   Micros heard_ = 0;            // of any session, last
   bool some_have_credit_ = false;
+  // Slots, by the newest report with which each was known. Whoever says goodbye and comes again has brought nothing since.
+  std::map<SessionId, std::uint64_t> brought_;
   std::uint64_t turns_ = 0;  // have been given, of trials
   ShareCounts counts_;
   std::set<SessionId> changed_;  // their work of the open step is another than when that was asked last

@@ -12,7 +12,7 @@ void Suspicion::send_nothing(bool is_unpaying) {
 
 void Suspicion::find_late() {
   is_late_ = true;
-  was_late_ = true;
+  was_late_ = was_late_ || !is_silent_;
 }
 
 void Suspicion::excuse() {
@@ -27,7 +27,7 @@ void Suspicion::bring() {
 }
 
 void Suspicion::close_step() {
-  if (!std::exchange(has_brought_, false) && was_late_ && !is_silent_) {
+  if (!std::exchange(has_brought_, false) && was_late_) {
     credit_ -= std::min<std::uint32_t>(credit_, 1);
     ++misses_;
   }

@@ -190,7 +190,7 @@ TEST_CASE("where nobody has brought anything all share, and those that did go on
   CHECK(at.shares.standing(3, 9).slots == SlotRange{0, 8});
 }
 
-TEST_CASE("a session that was lost and is back is known by what the lanes have of it") {
+TEST_CASE("a session that was lost and is back has credit for what it has brought since") {
   TrialsFixture at({});
   at.lose(2);
   at.open_step(2);
@@ -199,6 +199,9 @@ TEST_CASE("a session that was lost and is back is known by what the lanes have o
   at.shares.divide(at.sessions, 3);
   CHECK(at.shares.standing(2, 9).slots.empty());
   at.bring({1});  // reports name all that they have counted
+  at.shares.divide(at.sessions, 3);
+  CHECK(at.shares.standing(2, 9).slots.empty());
+  at.bring({1, 2});
   at.shares.divide(at.sessions, 3);
   CHECK_FALSE(at.shares.standing(2, 9).slots.empty());
 }

@@ -118,6 +118,20 @@ TEST_CASE("steps in which a session was silent are no misses: it may go on as it
   CHECK(suspicion.has_credit());
 }
 
+TEST_CASE("who falls silent when it is late has missed the step nevertheless") {
+  Suspicion suspicion;
+  suspicion.bring();
+  suspicion.close_step();
+  for (std::uint32_t step = 0; step < Suspicion::kMostCredit; ++step) {
+    suspicion.find_late();
+    suspicion.hear_nothing(true);
+    suspicion.close_step();
+    suspicion.hear_nothing(false);
+    suspicion.open_step(true);
+  }
+  CHECK_FALSE(suspicion.has_credit());
+}
+
 TEST_CASE("a session that is late when a step ends is late in the next one, if it has a share of it") {
   Suspicion suspicion;
   suspicion.find_late();
