@@ -417,6 +417,9 @@ void Lane::on(const JournalSynced& event) {
 void Lane::on(const GoOn& /*event*/) { carry_out(applier_.go_on(plan_)); }
 
 void Lane::cut_readers() {
+  if (!applier_.readers().is_look_due()) {
+    return;
+  }
   for (const auto& reader : applier_.readers().cut()) {
     emit(DropConnection{reader.session, reader.connection});
   }

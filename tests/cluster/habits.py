@@ -82,7 +82,8 @@ class Neighbour:
         most = max(self.peaks.resident[0].values()) // MEBIBYTE
         held = max(self.peaks.contributions[0].values()) // 1024
         print(f"{self.name}: {len(waits) - 1} steps, waits of {[round(wait, 1) for wait in long_waits]} s; resident {most} of "
-              f"{self.memory} MiB, contributions {held} KiB, {self.peaks.taken_back:.0f} connections ended; {said}", flush=True)
+              f"{self.memory} MiB, contributions {held} KiB, {self.peaks.taken_back:.0f} connections ended; kept for readers "
+              f"{self.peaks.kept / 1024:.0f} KiB, {self.peaks.held_up:.0f} updates waited, {self.peaks.cut:.0f} cut; {said}", flush=True)
         self.case.assertLessEqual(max(waits), MOST_AT_ONCE, self.name)
         self.case.assertLessEqual(sum(long_waits), MOST_IN_ALL, self.name)
         self.case.assertEqual(self.peaks.beyond, [])
