@@ -127,9 +127,11 @@ class Habits(keys.ByHand):
             with self.subTest(neighbour.name):
                 yield neighbour, neighbour.judge()
 
-    def expect_habit(self, habit, said):
+    def expect_habit(self, neighbour, said):
         """It did what it is here for, again and again."""
+        habit = neighbour.habit
         if habit == "read-no-weights":
+            self.assertGreater(neighbour.peaks.kept, 0, said)
             return self.assertGreater(said["pulls"], SESSIONS, said)
         if habit == "offer-no-items":
             return self.assertGreaterEqual(said["refused"], SESSIONS, said)
@@ -142,7 +144,7 @@ class Habits(keys.ByHand):
     def test_no_habit_holds_up_a_job(self):
         for habits in HABITS:
             for neighbour, said in self.live_beside(habits):
-                self.expect_habit(neighbour.habit, said)
+                self.expect_habit(neighbour, said)
                 stopped = neighbour.stop()
                 if neighbour.mode == "sync":  # else bits depend on the order of arrival
                     self.expect_bits_so_far(neighbour.file, stopped, [neighbour.database], name=f"{neighbour.name}-gathered")
