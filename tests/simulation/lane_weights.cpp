@@ -91,8 +91,9 @@ void LaneShell::judge_cut(Host& host, SessionId session, ConnectionId connection
   require(is_past || !waits_since_.empty(), "a connection is cut for what is read over it, and no update waits");
   const auto patience = kKeptPatience / 2;  // by a clock of its own
   const auto is_late = [&](const auto& each) { return host.now() - each.second >= patience; };
-  const auto may_be = slow_readers_.contains(session) ? patience / WeightsReaders::kPartInPause : patience;
-  require(std::ranges::any_of(waits_since_, is_late) || host.now() - read_at_.at({session, connection}) >= may_be,
+  // Of one that was cut before it is no longer than from one tick to the next.
+  require(std::ranges::any_of(waits_since_, is_late) || slow_readers_.contains(session) ||
+              host.now() - read_at_.at({session, connection}) >= patience,
           "a connection is cut over which something was read just now, and no update has waited for long");
   slow_readers_.insert(session);
   ticks_without_cut_ = 0;
