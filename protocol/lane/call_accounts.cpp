@@ -13,6 +13,8 @@ constexpr std::uint64_t kSlowestBytesPerMilli = 64;  // of a link that is of use
 
 Micros CallAccounts::time_for(std::uint64_t bytes) const { return overdue_ + bytes / kSlowestBytesPerMilli * 1'000; }
 
+std::uint64_t CallAccounts::bytes() const { return called_ + ahead_; }
+
 // ---- what is asked for
 
 void CallAccounts::call(Connection connection, std::uint64_t number, const OpenCall& call, Micros now) {

@@ -56,7 +56,7 @@ class CallAccounts {
   // unread at `read_up_at`; each is told once. Whatever is asked for of them is asked for in vain.
   std::vector<Connection> overdue(Micros read_up_at);
 
-  [[nodiscard]] std::uint64_t bytes() const { return called_ + ahead_; }
+  [[nodiscard]] std::uint64_t bytes() const;
   [[nodiscard]] std::uint64_t ahead_bytes() const { return ahead_; }
   [[nodiscard]] std::uint64_t ahead_bytes(Connection connection) const;
   // Something that was asked for may still come over it.

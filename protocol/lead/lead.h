@@ -343,7 +343,7 @@ class Lead {
   [[nodiscard]] bool has_held() const;  // the snapshot for which all hold is complete
   [[nodiscard]] bool holds_where_it_is() const;
   [[nodiscard]] bool is_held_by_user() const { return pauses_.wants_stop() || book_.may_hold_pause(); }
-  [[nodiscard]] bool wants_hold() const { return is_held_by_user() || holds_for_departure(); }
+  [[nodiscard]] bool wants_hold() const;
   void want_pause(Pause pause);
   void stop_if_without_work();
   [[nodiscard]] std::string why_stopped_without() const;

@@ -8,6 +8,8 @@ bool Lead::holds_for_departure() const {
   return !course_.resumes_shards() && (book_.current().held || !shards_.departing().empty());
 }
 
+bool Lead::wants_hold() const { return is_held_by_user() || holds_for_departure(); }
+
 // As for a pause, but where all stand if that can be: whoever is told to end is not waited for long.
 void Lead::hold_for_departure() {
   const bool holds_already = book_.current().held || book_.current().pause == Pause::held;

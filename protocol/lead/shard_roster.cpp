@@ -7,6 +7,8 @@
 
 namespace ballast {
 
+bool owns_chunks(const LaneReport& report, Step steps) { return report.open_step < steps || report.rounds.reached > 0; }
+
 namespace {
 
 // Of a shard's timeline to a ledger that is an earlier state of itself. The next timeline is counted from the furthest

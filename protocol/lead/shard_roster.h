@@ -58,9 +58,7 @@ struct LeadLane {
 };
 
 // Whether the lane has chunks. Without any it is at the job's end from the start, and in rounds has reached nothing.
-inline bool owns_chunks(const LaneReport& report, Step steps) {
-  return report.open_step < steps || report.rounds.reached > 0;
-}
+bool owns_chunks(const LaneReport& report, Step steps);
 
 // A process that says it is a shard and is not taken.
 struct TurnedAway {
