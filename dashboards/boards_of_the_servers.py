@@ -51,7 +51,7 @@ def shards():
               (each_second("ballast_shard_calls_taken_back_total", "@lane", "instance"), "{{instance}}, taken back"), width=6,
               about="Contributions called by name, and connections ended because what was called did not come."),
         lines("Kept for readers", BYTES, ("sum by (instance) (ballast_shard_kept_weights_bytes{@lane})", "{{instance}}"), width=12,
-              about="Older weights, and averages, that are still read. Beyond one version they take the memory of contributions."),
+              about="Older weights, and averages, that are still read. An update that would keep more than is set aside for them waits."),
         lines("Waits for readers", EACH_SECOND,
               (each_second("ballast_shard_waited_for_readers_total", "@lane", "instance"), "{{instance}}, updates"),
               (each_second("ballast_shard_readers_cut_total", "@lane", "instance"), "{{instance}}, connections ended"), width=12,

@@ -399,7 +399,6 @@ LaneConfig Shard::lane_config(std::uint32_t lane) {
   config.items = item_rules(job_.spec);
   config.measures_updates = measures_updates(job_.spec.training);
   config.memory_bytes = memory_of_lanes_.at(lane);
-  config.kept_bytes = kept_of(config.chunks, averages_weights(job_.spec.training), job_.spec.cluster.workers);
   config.needs_whole_gradient = needs_whole_gradient(job_.spec.training);
   config.averages = averages_weights(job_.spec.training);
   if (journal_) {
@@ -415,6 +414,7 @@ LaneConfig Shard::lane_config(std::uint32_t lane) {
   for (const auto& chunk : placement.of_lane(options_.shard, lane)) {
     config.chunks.push_back({chunk.id, chunk.bytes(), chunk.group == Group::statistics});
   }
+  config.kept_bytes = kept_of(config.chunks, averages_weights(job_.spec.training), job_.spec.cluster.workers);
   config.spec_digest = job_.spec_digest;
   config.layout_digest = job_.layout_digest;
   return config;

@@ -243,18 +243,32 @@ ApplierOutcome ItemApplier::go_on(const FactorPlan& plan) {
   return outcome;
 }
 
+// First what has waited for longest; what does not wait is behind it.
+std::vector<ChunkId> ItemApplier::held_up_by_age() const {
+  auto chunks = readers_.waiting_by_age();
+  for (const auto& [chunk, events] : held_up_) {
+    if (!readers_.waiting().contains(chunk)) {
+      chunks.push_back(chunk);
+    }
+  }
+  return chunks;
+}
+
 // Each chunk once, as apply_committed() has it; what is given up is none.
 void ItemApplier::accept_held_up(const FactorPlan& plan, ApplierOutcome& outcome) {
+  if (held_up_.empty()) {
+    readers_.tried();  // by apply_committed()
+    return;
+  }
   std::uint64_t bytes = 0;
-  for (auto at = held_up_.begin(); at != held_up_.end() && bytes < event_bytes_;) {
-    const auto chunk = at->first;
-    auto events = std::move(at->second);
-    at = held_up_.erase(at);
+  const auto chunks = held_up_by_age();
+  for (auto at = chunks.begin(); at != chunks.end() && bytes < event_bytes_; ++at) {
+    auto events = std::move(held_up_.extract(*at).mapped());
     bool is_done = false;
     while (!events.empty() && !is_done) {
       auto more = measured(events.front(), plan);
       events.pop_front();
-      is_done = held_up_.contains(chunk) || !more.applied.empty();
+      is_done = held_up_.contains(*at) || !more.applied.empty();
       bytes += more.applied.empty() ? 0 : more.applied.front().served.bytes;
       std::ranges::move(more.actions, std::back_inserter(outcome.actions));
       std::ranges::move(more.answers, std::back_inserter(outcome.answers));
@@ -262,9 +276,9 @@ void ItemApplier::accept_held_up(const FactorPlan& plan, ApplierOutcome& outcome
       outcome.report = outcome.report || more.report;
     }
     if (!is_done) {
-      readers_.waits_no_longer(chunk);
+      readers_.waits_no_longer(*at);
     } else if (!events.empty()) {
-      std::ranges::move(events, std::back_inserter(held_up_[chunk]));
+      std::ranges::move(events, std::back_inserter(held_up_[*at]));
     }
   }
   if (bytes < event_bytes_) {

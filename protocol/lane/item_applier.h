@@ -126,6 +126,7 @@ class ItemApplier {
   ItemUpdate* find_unapplied(const Push& push);
   void accept(Chunk& chunk, ItemUpdate update, ApplierOutcome& outcome);
   void apply_committed(ApplierOutcome& outcome);
+  [[nodiscard]] std::vector<ChunkId> held_up_by_age() const;
   void accept_held_up(const FactorPlan& plan, ApplierOutcome& outcome);
   void sync_if_whole(const FactorPlan& plan, ApplierOutcome& outcome);
   AppliedUpdate apply(const ItemUpdate& update);

@@ -1,9 +1,11 @@
 #include "protocol/lane/lane.h"
 
 #include <algorithm>
+#include <cassert>
 #include <iterator>
 #include <utility>
 
+#include "protocol/lane/lane_budget.h"
 #include "protocol/tree.h"
 
 namespace ballast {
@@ -51,7 +53,11 @@ Lane::Lane(LaneConfig config)
       statistics_(owns_statistics(config_), applier_.parts_of_step()),
       snapshots_(config_.last_timeline, config_.held),
       lead_(config_.lead_silence, kLeadAway),
-      era_{config_.last_timeline, config_.last_timeline, {}, false, false} {}
+      era_{config_.last_timeline, config_.last_timeline, {}, false, false} {
+  assert(std::ranges::all_of(config_.chunks, [&](const LaneChunk& chunk) {
+    return kept_of({chunk}, config_.averages) <= config_.kept_bytes;  // else an update would wait for ever
+  }));
+}
 
 Actions Lane::step(const Event& event) {
   actions_.clear();
@@ -417,6 +423,9 @@ void Lane::on(const JournalSynced& event) {
 void Lane::on(const GoOn& /*event*/) { carry_out(applier_.go_on(plan_)); }
 
 void Lane::cut_readers() {
+  if (!applier_.readers().is_look_due()) {
+    return;
+  }
   for (const auto& reader : applier_.readers().cut()) {
     emit(DropConnection{reader.session, reader.connection});
   }

@@ -101,17 +101,19 @@ std::optional<WeightsReply> LaneSessions::reply(SessionId session, const ServedC
   }
   counters_.served_older += is_older ? 1 : 0;
   state.reply_bytes += chunk.bytes;
+  ++state.replies;
   reply_bytes_ += chunk.bytes;
   return WeightsReply{session,     chunk.id, is_newest ? chunk.newest : version, chunk.newest, clock, averages,
                       chunk.bytes, false};
 }
 
 bool LaneSessions::fits(const Session& session, std::uint64_t bytes) const {
-  return session.reply_bytes == 0 || (fits_window(session, bytes) && reply_bytes_ + bytes <= limits_.all_bytes);
+  return session.replies == 0 || (fits_window(session, bytes) && reply_bytes_ + bytes <= limits_.all_bytes);
 }
 
 bool LaneSessions::fits_window(const Session& session, std::uint64_t bytes) const {
-  return session.reply_bytes == 0 || session.reply_bytes + bytes <= limits_.window_bytes;
+  return session.replies == 0 ||
+         (session.replies < kMostReplies && session.reply_bytes + bytes <= limits_.window_bytes);
 }
 
 void LaneSessions::defer(Session& session, const DeferredReply& reply) {
@@ -154,6 +156,7 @@ void LaneSessions::released(SessionId session, std::uint64_t bytes) {
   reply_bytes_ -= std::min(reply_bytes_, bytes);
   if (const auto found = sessions_.find(session); found != sessions_.end()) {
     found->second.reply_bytes -= std::min(found->second.reply_bytes, bytes);
+    found->second.replies -= found->second.replies > 0 ? 1 : 0;
   }
 }
 

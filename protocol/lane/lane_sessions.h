@@ -78,6 +78,8 @@ struct ReplyCounters {
 // Pure and copyable. Not thread-safe.
 class LaneSessions {
  public:
+  static constexpr std::uint32_t kMostReplies = 64;  // on their way to a session, however small they are
+
   explicit LaneSessions(LaneSessionLimits limits) : limits_(limits) {}
 
   // Whether the session is known from now on, or was: else there is no room for it. It takes the place of one that has
@@ -145,13 +147,14 @@ class LaneSessions {
     ConnectionId connection = 0;  // the newest
     PayerId payer = 0;
     std::uint64_t reply_bytes = 0;
+    std::uint32_t replies = 0;
     std::deque<Served> order;  // in which they have a deferred reply
     std::map<Served, DeferredReply> deferred;
 
     template <typename = void>
     [[nodiscard]] auto state() const {
       return listed::all(listed::ages(seen), listed::plain(has_spoken, is_in_turn), listed::names(connection, payer),
-                         listed::plain(reply_bytes, order), listed::parts(deferred));
+                         listed::plain(reply_bytes, replies, order), listed::parts(deferred));
     }
   };
 

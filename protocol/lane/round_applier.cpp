@@ -109,6 +109,11 @@ ApplierOutcome RoundApplier::measured(const lane::Measured& event, const FactorP
 
 ApplierOutcome RoundApplier::planned(const FactorPlan& plan) {
   next_decided_ = 0;
+  for (const auto id : readers_.waiting_by_age()) {
+    if (plan.find(chunks_.find(id)->version) == nullptr) {  // it ends before that
+      readers_.waits_no_longer(id);
+    }
+  }
   return apply_decided(plan);
 }
 
@@ -142,9 +147,9 @@ std::uint64_t RoundApplier::apply_waiting(const FactorPlan& plan, ApplierOutcome
   if (!readers_.may_go_on()) {
     return bytes;
   }
-  const auto waiting = readers_.waiting();
+  const auto waiting = readers_.waiting_by_age();
   for (auto at = waiting.begin(); at != waiting.end() && bytes < event_bytes_; ++at) {
-    if (auto applied = apply_if_decided(*chunks_.find(at->first), plan)) {
+    if (auto applied = apply_if_decided(*chunks_.find(*at), plan)) {
       bytes += applied->served.bytes;
       outcome.applied.push_back(std::move(*applied));
     }

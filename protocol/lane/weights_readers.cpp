@@ -1,6 +1,7 @@
 #include "protocol/lane/weights_readers.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "protocol/lane/slowest_link.h"
 
@@ -38,8 +39,10 @@ std::optional<WeightsReaders::Reply> WeightsReaders::released(std::uint64_t numb
   }
   replies_.erase(found);
   const auto over = connections_.find({reply.reader.session, reply.reader.connection});
+  // They are read in their order; what the transport did not take was not read.
+  const bool is_read = *over->second.replies.begin() == number && !over->second.is_cut;
   over->second.replies.erase(number);
-  over->second.since = over->second.is_cut ? over->second.since : passed_;
+  over->second.since = is_read ? passed_ : over->second.since;
   if (over->second.replies.empty()) {
     connections_.erase(over);
   }
@@ -49,6 +52,11 @@ std::optional<WeightsReaders::Reply> WeightsReaders::released(std::uint64_t numb
 // The newest weights become the older ones; the average is written anew.
 bool WeightsReaders::is_kept(const Chunk& chunk, std::uint64_t generation, bool averages) {
   return generation + (averages ? 0 : 1) < chunk.generation;
+}
+
+bool WeightsReaders::is_in_the_way(const Reply& reply) const {
+  const auto& chunk = chunks_.at(reply.chunk);
+  return reply.generation + (reply.averages ? 0 : 1) < chunk.generation + (waiting_.contains(reply.chunk) ? 1 : 0);
 }
 
 bool WeightsReaders::is_kept(const Reply& reply) const {
@@ -64,7 +72,7 @@ std::uint64_t WeightsReaders::kept_by_update(const Chunk& chunk) {
 
 bool WeightsReaders::may_update(ChunkId id) {
   const auto more = kept_by_update(chunks_[id]);
-  if (more > 0 && kept_ + more > limits_.set_aside) {
+  if (more > 0 && (kept_ + more > limits_.set_aside || overdue_.value_or(id) != id)) {
     counters_.waits += waiting_.emplace(id, passed_).second ? 1 : 0;
     return false;
   }
@@ -78,12 +86,35 @@ bool WeightsReaders::updates(ChunkId id) {
   auto& chunk = chunks_.at(id);
   kept_ += kept_by_update(chunk);
   ++chunk.generation;
-  waiting_.erase(id);
+  waits_no_longer(id);
   return true;
+}
+
+// Others may have waited for an overdue one.
+void WeightsReaders::waits_no_longer(ChunkId id) {
+  waiting_.erase(id);
+  if (overdue_ == id) {
+    overdue_.reset();
+    has_room_again_ = true;
+  }
+}
+
+std::vector<ChunkId> WeightsReaders::waiting_by_age() const {
+  std::vector<std::pair<Micros, ChunkId>> by_age;
+  for (const auto& [chunk, since] : waiting_) {
+    by_age.emplace_back(since, chunk);
+  }
+  std::ranges::sort(by_age);
+  std::vector<ChunkId> chunks;
+  for (const auto& [since, chunk] : by_age) {
+    chunks.push_back(chunk);
+  }
+  return chunks;
 }
 
 void WeightsReaders::begin() {
   waiting_.clear();
+  overdue_.reset();
   for (auto& [id, chunk] : chunks_) {
     for (const bool averages : {false, true}) {
       for (const auto& [generation, count] : averages ? chunk.averages : chunk.weights) {
@@ -104,19 +135,20 @@ void WeightsReaders::tick(Micros now) {
   seen_ = now;
 }
 
-std::uint64_t WeightsReaders::largest_kept() const {
-  std::uint64_t largest = 0;
-  for (const auto& [number, reply] : replies_) {
-    largest = is_kept(reply) ? std::max(largest, reply.bytes) : largest;
+void WeightsReaders::find_overdue() {
+  const auto oldest = std::ranges::min_element(waiting_, {}, [](const auto& each) { return each.second; });
+  if (!overdue_ && oldest != waiting_.end() && passed_ - oldest->second >= longest_wait()) {
+    overdue_ = oldest->first;
   }
-  return largest;
 }
 
-std::optional<ChunkId> WeightsReaders::overdue() const {
-  const auto oldest = std::ranges::min_element(waiting_, {}, [](const auto& each) { return each.second; });
-  const bool is_overdue =
-      oldest != waiting_.end() && passed_ - oldest->second >= limits_.patience + time_on_slowest_link(largest_kept());
-  return is_overdue ? std::optional(oldest->first) : std::nullopt;
+// An update waits for as long as the largest of what it waits for takes.
+Micros WeightsReaders::longest_wait() const {
+  std::uint64_t largest = 0;
+  for (const auto& [number, reply] : replies_) {
+    largest = is_in_the_way(reply) ? std::max(largest, reply.bytes) : largest;
+  }
+  return limits_.patience + time_on_slowest_link(largest);
 }
 
 bool WeightsReaders::is_slow(PayerId payer) const {
@@ -153,36 +185,36 @@ std::int64_t WeightsReaders::behind(const Connection& connection) const {
 WeightsReaders::Uncut WeightsReaders::uncut() const {
   Uncut uncut;
   for (const auto& [number, reply] : replies_) {
-    if (is_kept(reply)) {
-      const auto& over = connections_.at({reply.reader.session, reply.reader.connection});
-      uncut[{reply.chunk, reply.averages, reply.generation}] += is_going(over) ? 0 : 1;
+    const ConnectionKey key{reply.reader.session, reply.reader.connection};
+    if (is_in_the_way(reply) && !is_going(connections_.at(key))) {
+      uncut[{reply.chunk, reply.averages, reply.generation}].insert(key);
     }
   }
   return uncut;
 }
 
-// Bytes without which updates that have waited for so long find no room, when all has ended that is cut.
+// Bytes without which updates that have waited for so long find no room, when all has ended that is cut. Without any,
+// what is read of a timeline that is over may be more than was set aside.
 std::uint64_t WeightsReaders::lacking(const Uncut& uncut, Micros waited) const {
   std::uint64_t needed = 0;
   for (const auto& [buffer, readers] : uncut) {
-    needed += readers > 0 ? chunks_.at(std::get<ChunkId>(buffer)).bytes : 0;
+    const auto& [id, averages, generation] = buffer;
+    const auto& chunk = chunks_.at(id);
+    const bool counts = is_kept(chunk, generation, averages) || passed_ - waiting_.at(id) >= waited;
+    needed += counts ? chunk.bytes : 0;
   }
-  bool is_waited_for = false;
-  for (const auto& [chunk, since] : waiting_) {
-    if (passed_ - since >= waited) {
-      needed += kept_by_update(chunks_.at(chunk));
-      is_waited_for = true;
-    }
-  }
+  const bool is_waited_for =
+      std::ranges::any_of(waiting_, [&](const auto& each) { return passed_ - each.second >= waited; }) ||
+      (waited == 0 && kept_ > limits_.set_aside);
   return is_waited_for && needed > limits_.set_aside ? needed - limits_.set_aside : 0;
 }
 
-// Those over which something is kept, first the one that is furthest behind.
+// Those over which something is read that is in the way, first the one that is furthest behind.
 std::vector<WeightsReaders::ConnectionKey> WeightsReaders::keeping() const {
   std::vector<std::pair<std::int64_t, ConnectionKey>> keeping;
   for (const auto& [key, connection] : connections_) {
     if (!is_going(connection) &&
-        std::ranges::any_of(connection.replies, [&](auto number) { return is_kept(replies_.at(number)); })) {
+        std::ranges::any_of(connection.replies, [&](auto number) { return is_in_the_way(replies_.at(number)); })) {
       keeping.emplace_back(-behind(connection), key);
     }
   }
@@ -194,21 +226,18 @@ std::vector<WeightsReaders::ConnectionKey> WeightsReaders::keeping() const {
   return keys;
 }
 
-// It alone is what some buffer is kept for.
-bool WeightsReaders::frees(const Connection& connection, const Uncut& uncut) const {
-  return std::ranges::any_of(connection.replies, [&](auto number) {
-    const auto& reply = replies_.at(number);
-    return is_kept(reply) && uncut.at({reply.chunk, reply.averages, reply.generation}) == 1;
-  });
+// Some buffer is read over no other.
+bool WeightsReaders::frees(const ConnectionKey& key, const Uncut& uncut) {
+  return std::ranges::any_of(uncut,
+                             [&](const auto& each) { return each.second.size() == 1 && each.second.contains(key); });
 }
 
-void WeightsReaders::cut(Connection& connection, Uncut& uncut) {
-  for (const auto number : connection.replies) {
-    const auto& reply = replies_.at(number);
-    if (is_kept(reply)) {
-      --uncut.at({reply.chunk, reply.averages, reply.generation});
-    }
+void WeightsReaders::cut(const ConnectionKey& key, Uncut& uncut) {
+  for (auto buffer = uncut.begin(); buffer != uncut.end();) {
+    buffer->second.erase(key);
+    buffer = buffer->second.empty() ? uncut.erase(buffer) : std::next(buffer);
   }
+  auto& connection = connections_.at(key);
   if (!connection.is_cut) {
     was_slow(connection.payer);
   }
@@ -219,23 +248,24 @@ void WeightsReaders::cut(Connection& connection, Uncut& uncut) {
 
 std::vector<WeightsReaders::Reader> WeightsReaders::cut() {
   std::vector<Reader> readers;
-  if (waiting_.empty()) {
+  looked_ = passed_;
+  if (waiting_.empty() && kept_ <= limits_.set_aside) {
     return readers;
   }
+  find_overdue();
   auto uncut = this->uncut();
   const auto cut_some = [&](Micros waited, auto&& is_to_go) {
     for (const auto& key : lacking(uncut, waited) > 0 ? keeping() : std::vector<ConnectionKey>()) {
-      auto& connection = connections_.at(key);
-      if (is_to_go(connection) && lacking(uncut, waited) > 0) {
-        cut(connection, uncut);
-        readers.push_back({key.first, key.second, connection.payer});
+      if (is_to_go(key) && lacking(uncut, waited) > 0) {
+        cut(key, uncut);
+        readers.push_back({key.first, key.second, connections_.at(key).payer});
       }
     }
   };
-  const auto most = limits_.patience + time_on_slowest_link(largest_kept());
-  cut_some(0, [&](const auto& connection) { return behind(connection) >= 0; });
-  cut_some(most, [&](const auto& connection) { return frees(connection, uncut); });
-  cut_some(most, [](const auto& /*connection*/) { return true; });
+  const auto most = longest_wait();
+  cut_some(0, [&](const auto& key) { return behind(connections_.at(key)) >= 0; });
+  cut_some(most, [&](const auto& key) { return frees(key, uncut); });
+  cut_some(most, [](const auto& /*key*/) { return true; });
   return readers;
 }
 

@@ -35,7 +35,8 @@ class WeightsReaders {
  public:
   static constexpr std::size_t kMostSlow = 4096;  // beyond that the one that was cut longest ago is forgotten
   static constexpr std::uint32_t kMostPauseDoublings = 7;
-  static constexpr Micros kPartInPause = 4;  // of the patience
+  static constexpr Micros kPartInPause = 4;      // of the patience
+  static constexpr Micros kLooksInPatience = 8;  // for whom to cut
 
   struct Limits {
     std::uint64_t set_aside = 0;  // bytes; at least what any one update keeps
@@ -81,7 +82,7 @@ class WeightsReaders {
   // It is, if it may be.
   bool updates(ChunkId chunk);
   // What was to update it is given up.
-  void waits_no_longer(ChunkId chunk) { waiting_.erase(chunk); }
+  void waits_no_longer(ChunkId chunk);
   // Another timeline begins, with other buffers: all that is read is kept, and no update waits.
   void begin();
   // Something was read since, for which an update may have waited.
@@ -90,13 +91,18 @@ class WeightsReaders {
   void tried() { has_room_again_ = false; }
   // Chunks whose update waits, and since when.
   [[nodiscard]] const std::map<ChunkId, Micros>& waiting() const { return waiting_; }
-  // A chunk whose update has waited for longer than it may.
-  [[nodiscard]] std::optional<ChunkId> overdue() const;
+  // The same, first the one that has waited for longest.
+  [[nodiscard]] std::vector<ChunkId> waiting_by_age() const;
+  // The chunk whose update has waited for longer than it may, by the last look: nothing that would be kept finds room
+  // before it.
+  [[nodiscard]] std::optional<ChunkId> overdue() const { return overdue_; }
 
   // ---- time
   // A server that stands still reads nothing of what its transport has let go of: from one look at the time to the next
   // no more than a part of the patience passes.
   void tick(Micros now);
+  // It is time to see for whom; a look goes through all replies.
+  [[nodiscard]] bool is_look_due() const { return passed_ - looked_ >= limits_.patience / kLooksInPatience; }
   // Whose connections are to be ended.
   std::vector<Reader> cut();
 
@@ -107,8 +113,8 @@ class WeightsReaders {
   template <typename = void>
   [[nodiscard]] auto state() const {
     return listed::all(listed::plain(limits_), listed::parts(replies_, connections_, chunks_), listed::fixed(kept_),
-                       listed::parts(slow_), listed::ages(waiting_), listed::plain(has_room_again_),
-                       listed::ages(passed_, seen_), listed::names(next_number_), listed::accounts(counters_));
+                       listed::parts(slow_), listed::ages(waiting_), listed::plain(has_room_again_, overdue_),
+                       listed::ages(passed_, seen_, looked_), listed::names(next_number_), listed::accounts(counters_));
   }
 
  private:
@@ -128,7 +134,7 @@ class WeightsReaders {
   struct Connection {
     std::set<std::uint64_t> replies;  // on their way over it
     PayerId payer = 0;
-    Micros since = 0;     // something was read, or the first of them went out, or it was cut
+    Micros since = 0;     // the first of them was read, or the first of them went out, or it was cut
     bool is_cut = false;  // it is to end
 
     template <typename = void>
@@ -146,14 +152,17 @@ class WeightsReaders {
       return listed::all(listed::ages(since), listed::plain(doublings));
     }
   };
-  // How many that are not cut read each kept buffer.
+  // A chunk's weights, or (true) average, of a generation.
   using Buffer = std::tuple<ChunkId, bool, std::uint64_t>;
-  using Uncut = std::map<Buffer, std::uint32_t>;
+  // Over which connections that are not cut each buffer is read that is kept, or would be by an update that waits.
+  using Uncut = std::map<Buffer, std::set<ConnectionKey>>;
 
   [[nodiscard]] static bool is_kept(const Chunk& chunk, std::uint64_t generation, bool averages);
   [[nodiscard]] bool is_kept(const Reply& reply) const;
+  [[nodiscard]] bool is_in_the_way(const Reply& reply) const;
   [[nodiscard]] static std::uint64_t kept_by_update(const Chunk& chunk);
-  [[nodiscard]] std::uint64_t largest_kept() const;
+  void find_overdue();
+  [[nodiscard]] Micros longest_wait() const;
   [[nodiscard]] bool is_slow(PayerId payer) const;
   void was_slow(PayerId payer);
   [[nodiscard]] bool is_going(const Connection& connection) const;
@@ -162,8 +171,8 @@ class WeightsReaders {
   [[nodiscard]] std::vector<ConnectionKey> keeping() const;
   [[nodiscard]] Uncut uncut() const;
   [[nodiscard]] std::uint64_t lacking(const Uncut& uncut, Micros waited) const;
-  [[nodiscard]] bool frees(const Connection& connection, const Uncut& uncut) const;
-  void cut(Connection& connection, Uncut& uncut);
+  [[nodiscard]] static bool frees(const ConnectionKey& key, const Uncut& uncut);
+  void cut(const ConnectionKey& key, Uncut& uncut);
 
   Limits limits_;
   std::map<std::uint64_t, Reply> replies_;  // by number
@@ -173,8 +182,10 @@ class WeightsReaders {
   std::map<PayerId, Slow> slow_;
   std::map<ChunkId, Micros> waiting_;
   bool has_room_again_ = false;
+  std::optional<ChunkId> overdue_;
   Micros passed_ = 1;  // of the time in which the lane was at work
   Micros seen_ = 0;    // the clock
+  Micros looked_ = 0;  // for whom to cut, by passed_
   std::uint64_t next_number_ = 1;
   ReaderCounters counters_;
 };

@@ -82,7 +82,8 @@ class Neighbour:
         most = max(self.peaks.resident[0].values()) // MEBIBYTE
         held = max(self.peaks.contributions[0].values()) // 1024
         print(f"{self.name}: {len(waits) - 1} steps, waits of {[round(wait, 1) for wait in long_waits]} s; resident {most} of "
-              f"{self.memory} MiB, contributions {held} KiB, {self.peaks.taken_back:.0f} connections ended; {said}", flush=True)
+              f"{self.memory} MiB, contributions {held} KiB, {self.peaks.taken_back:.0f} connections ended; kept for readers "
+              f"{self.peaks.kept / 1024:.0f} KiB, {self.peaks.held_up:.0f} updates waited, {self.peaks.cut:.0f} cut; {said}", flush=True)
         self.case.assertLessEqual(max(waits), MOST_AT_ONCE, self.name)
         self.case.assertLessEqual(sum(long_waits), MOST_IN_ALL, self.name)
         self.case.assertEqual(self.peaks.beyond, [])
@@ -126,9 +127,11 @@ class Habits(keys.ByHand):
             with self.subTest(neighbour.name):
                 yield neighbour, neighbour.judge()
 
-    def expect_habit(self, habit, said):
+    def expect_habit(self, neighbour, said):
         """It did what it is here for, again and again."""
+        habit = neighbour.habit
         if habit == "read-no-weights":
+            self.assertGreater(neighbour.peaks.kept, 0, said)
             return self.assertGreater(said["pulls"], SESSIONS, said)
         if habit == "offer-no-items":
             return self.assertGreaterEqual(said["refused"], SESSIONS, said)
@@ -141,7 +144,7 @@ class Habits(keys.ByHand):
     def test_no_habit_holds_up_a_job(self):
         for habits in HABITS:
             for neighbour, said in self.live_beside(habits):
-                self.expect_habit(neighbour.habit, said)
+                self.expect_habit(neighbour, said)
                 stopped = neighbour.stop()
                 if neighbour.mode == "sync":  # else bits depend on the order of arrival
                     self.expect_bits_so_far(neighbour.file, stopped, [neighbour.database], name=f"{neighbour.name}-gathered")

@@ -191,7 +191,7 @@ class Changed(ByHand):
 
 class OfARun(harness.ClusterCase):
     def test_a_run_over_tcp_makes_its_own_and_no_secret_is_elsewhere(self):
-        job = self.job(jobs.emulated(steps=150, every_steps=50))
+        job = self.job(jobs.emulated(steps=150, compute_ms=25, every_steps=50))
         key_of_copies = self.folder / "copies.key"
         self.ballast("keygen", "--copies", key_of_copies)
         self.assertEqual(key_of_copies.stat().st_mode & 0o777, 0o600)

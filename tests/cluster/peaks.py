@@ -27,6 +27,9 @@ class Peaks:
         self.contributions = [{} for _ in servers]  # likewise
         self.waits = 0
         self.taken_back = 0
+        self.kept = 0                               # most bytes of older weights, for readers
+        self.held_up = 0                            # updates, by readers
+        self.cut = 0                                # connections, for what was not read
         self.beyond = []                            # what was above a lane's memory
         self.seen = [[] for _ in servers]           # when each open step was seen first, and which
         self.ending = threading.Event()
@@ -53,6 +56,9 @@ class Peaks:
                     self.beyond.append((index, step, held, memory))
                 self.note(self.resident[index], step, resident)
                 self.note(self.contributions[index], step, held)
+                self.kept = max(self.kept, metrics.value(page, "ballast_shard_kept_weights_bytes"))
+                self.held_up = max(self.held_up, metrics.value(page, "ballast_shard_waited_for_readers_total"))
+                self.cut = max(self.cut, metrics.value(page, "ballast_shard_readers_cut_total"))
                 waits += metrics.value(page, "ballast_shard_waited_for_room_total")
                 taken_back += metrics.value(page, "ballast_shard_calls_taken_back_total")
             self.waits, self.taken_back = max(self.waits, waits), max(self.taken_back, taken_back)

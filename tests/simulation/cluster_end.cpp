@@ -67,9 +67,10 @@ Micros Cluster::work_of_one() const {
 }
 
 void Cluster::check_progress() const {
-  // Who hangs is given up by how long things take, and that is longer where weights lie unread.
-  const Micros unread = life().faults.unread > 0 ? kEnough : 0;
-  const Micros enough = (life().faults.clock_skew ? kEnoughSkewed : kEnough) + unread + work_of_one();
+  // Who hangs is given up by how long things took, and that was longer where workers stood still or weights lay unread.
+  const auto& faults = life().faults;
+  const Micros slow = faults.unread > 0 || faults.hangs > 0 ? kEnough : 0;
+  const Micros enough = (faults.clock_skew ? kEnoughSkewed : kEnough) + slow + work_of_one();
   if (now() <= run_.calm_since + enough) {
     return;
   }

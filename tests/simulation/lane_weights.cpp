@@ -52,8 +52,14 @@ void LaneShell::done(Host& host, const ReplyRelease& what) {
     return;
   }
   const auto reply = found->second;
+  const bool is_first = std::ranges::none_of(replies_, [&](const auto& each) {
+    return each.first < what.reply && each.second.session == reply.session &&
+           each.second.connection == reply.connection;
+  });
   replies_.erase(found);
-  read_at_[{reply.session, reply.connection}] = host.now();
+  if (is_first) {
+    read_at_[{reply.session, reply.connection}] = host.now();
+  }
   --chunks_[reply.chunk].buffers[reply.buffer].references;
   host.judge().replies_released(reply.session, life_, reply.bytes);
   step(host, lane::ReplyReleased{what.reply});
@@ -80,11 +86,14 @@ bool LaneShell::reads(SessionId session, ConnectionId connection) const {
 // A connection is cut for weights that are not read.
 void LaneShell::judge_cut(Host& host, SessionId session, ConnectionId connection) {
   require(reads(session, connection), "a connection is cut for what is read over it, and nothing is");
-  require(!waits_since_.empty(), "a connection is cut for what is read over it, and no update waits");
+  const bool is_past = std::ranges::any_of(
+      replies_, [&](const auto& each) { return chunks_.at(each.second.chunk).buffers[each.second.buffer].is_past; });
+  require(is_past || !waits_since_.empty(), "a connection is cut for what is read over it, and no update waits");
   const auto patience = kKeptPatience / 2;  // by a clock of its own
   const auto is_late = [&](const auto& each) { return host.now() - each.second >= patience; };
-  const auto may_be = slow_readers_.contains(session) ? patience / WeightsReaders::kPartInPause : patience;
-  require(std::ranges::any_of(waits_since_, is_late) || host.now() - read_at_.at({session, connection}) >= may_be,
+  // Of one that was cut before it is no longer than from one tick to the next.
+  require(std::ranges::any_of(waits_since_, is_late) || slow_readers_.contains(session) ||
+              host.now() - read_at_.at({session, connection}) >= patience,
           "a connection is cut over which something was read just now, and no update has waited for long");
   slow_readers_.insert(session);
   ticks_without_cut_ = 0;

@@ -165,7 +165,7 @@ TEST_CASE("a walk of a lane's copy visits the same values, of nearly all kinds")
       ++visited[leaf.kind];
     }
     CHECK(visited[Kind::plain] > 50);
-    CHECK(visited[Kind::ages] == 9);      // the lead's silence, the session's, the last report, calls', readers'
+    CHECK(visited[Kind::ages] == 10);     // the lead's silence, the session's, the last report, calls', readers'
     CHECK(visited[Kind::payloads] == 1);  // of the contribution
     CHECK(visited[Kind::names] ==
           (by_items ? 11 : 6));  // the last report, next call and reply, connection and key, tickets, who waits

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include "protocol/lane/slowest_link.h"
@@ -46,6 +47,33 @@ class Readers {
  private:
   Micros now_ = 1'000'000;
 };
+
+// Many replies of one buffer: one is read now and then, and the buffer stays in use.
+class SlowReading {
+ public:
+  SlowReading(Readers& readers, SessionId session, ChunkId chunk, std::uint64_t bytes = 100) : readers_(readers) {
+    for (auto& reply : replies_) {
+      reply = readers.sends(session, chunk, bytes);
+    }
+  }
+  void reads_one() { readers_.weights.released(replies_.at(next_++)); }
+
+ private:
+  Readers& readers_;
+  std::array<std::uint64_t, 400> replies_{};
+  std::size_t next_ = 0;
+};
+
+void read_slowly(Readers& readers, const std::vector<SlowReading*>& all, Micros time) {
+  for (Micros passed = 0; passed < time; passed += 500) {
+    CHECK(readers.weights.cut().empty());
+    CHECK_FALSE(readers.weights.overdue());
+    for (auto* reading : all) {
+      reading->reads_one();
+    }
+    readers.pass(500);
+  }
+}
 
 using Cut = std::vector<WeightsReaders::Reader>;
 
@@ -151,27 +179,20 @@ TEST_CASE("who has read nothing for as long as it takes on the slowest link is c
 
 TEST_CASE("who reads slowly is cut when an update has waited for long, first who is furthest behind the slowest link") {
   constexpr std::uint64_t kSmall = 64;
-  constexpr std::uint64_t kLarge = 640'000;
+  constexpr std::uint64_t kLarge = 6'400;
   Readers readers(kSmall + kLarge);
   auto& weights = readers.weights;
-  // What is to be read first is small over one connection, and large over the other; something is read all the time.
-  readers.keep(2, kReadOther, kLarge);
-  readers.keep(1, kReadOther + 1, kSmall);
-  std::uint64_t newest[] = {readers.sends(1, kReadOther, kLarge), readers.sends(2, kReadOther, kLarge)};
-  readers.sends(3, kRead, kSmall);
+  SlowReading large(readers, 2, kReadOther, kLarge);
+  SlowReading small(readers, 1, kReadOther + 1, kSmall);
+  for (const auto chunk : {kReadOther, kReadOther + 1, kReadOther, kReadOther + 1}) {
+    CHECK(weights.updates(chunk));
+  }
+  SlowReading in_the_way(readers, 3, kRead, kSmall);
   CHECK(weights.updates(kRead));
   CHECK_FALSE(weights.updates(kRead));
-  for (Micros passed = 0; passed < kPatienceWithReaders + time_on_slowest_link(kLarge); passed += 500) {
-    CHECK(weights.cut().empty());
-    CHECK_FALSE(weights.overdue());
-    for (SessionId session : {1, 2}) {
-      weights.released(newest[session - 1]);
-      newest[session - 1] = readers.sends(session, kReadOther, kLarge);
-    }
-    readers.pass(500);
-  }
-  CHECK(weights.overdue() == kRead);
+  read_slowly(readers, {&small, &large, &in_the_way}, kPatienceWithReaders + time_on_slowest_link(kLarge));
   CHECK(weights.cut() == Cut{reader(1)});
+  CHECK(weights.overdue() == kRead);
 }
 
 TEST_CASE("as many are cut as read a buffer, and as are in the way of all updates that wait") {
@@ -198,38 +219,31 @@ TEST_CASE("as many are cut as read a buffer, and as are in the way of all update
 TEST_CASE("of those who read slowly first those are cut without whom something is kept no longer") {
   Readers readers(200);
   auto& weights = readers.weights;
-  readers.sends(1, kReadOther, 100);
-  readers.keep(2, kReadOther, 100);
-  readers.pass(10);
-  const auto alone = readers.keep(3, kReadOther, 100);
-  readers.sends(4, kRead);
+  SlowReading one(readers, 1, kReadOther);
+  SlowReading of_the_same(readers, 2, kReadOther);
+  CHECK(weights.updates(kReadOther));
+  CHECK(weights.updates(kReadOther));
+  SlowReading alone(readers, 3, kReadOther);
+  CHECK(weights.updates(kReadOther));
+  CHECK(weights.updates(kReadOther));
+  SlowReading in_the_way(readers, 4, kRead);
   CHECK(weights.updates(kRead));
   CHECK_FALSE(weights.updates(kRead));
-  std::uint64_t newest[] = {readers.sends(1, kReadOther), readers.sends(2, kReadOther), readers.sends(3, kReadOther)};
-  for (Micros passed = 0; passed < 2 * kPatienceWithReaders; passed += 500) {
-    for (SessionId session : {1, 2, 3}) {
-      weights.released(newest[session - 1]);
-      newest[session - 1] = readers.sends(session, kReadOther);
-    }
-    if (passed < kPatienceWithReaders) {
-      CHECK(weights.cut().empty());
-    }
-    readers.pass(500);
-  }
+  read_slowly(readers, {&one, &of_the_same, &alone, &in_the_way}, kPatienceWithReaders + time_on_slowest_link(100));
   CHECK(weights.cut() == Cut{reader(3)});
-  weights.released(alone);
-  CHECK(weights.updates(kRead));
 }
 
 TEST_CASE("who was cut, and does not end, is cut again after the patience") {
   Readers readers(100);
   auto& weights = readers.weights;
   readers.keep(1, kRead);
-  readers.sends(2, kRead);
+  auto other = readers.sends(2, kRead);
   CHECK(weights.updates(kRead));
   CHECK_FALSE(weights.updates(kRead));
   readers.pass(2 * kPatienceWithReaders);
   CHECK(weights.cut() == Cut{reader(1)});
+  weights.sends(reader(2), kRead, 100, true, false);
+  weights.released(other);
   readers.pass(kPatienceWithReaders - 1);
   CHECK(weights.cut().empty());
   readers.pass(1);
@@ -307,4 +321,62 @@ TEST_CASE("what was kept before a timeline is not kept twice") {
   CHECK(weights.updates(kRead));
   weights.begin();
   CHECK(weights.kept_bytes() == 200);
+}
+
+TEST_CASE("who reads what a waiting update would keep is in its way like who reads what is kept") {
+  Readers readers(100);
+  auto& weights = readers.weights;
+  readers.sends(1, kRead);
+  CHECK(weights.updates(kRead));
+  readers.pass(2 * kPatienceWithReaders);
+  readers.keep(2, kReadOther);
+  CHECK_FALSE(weights.updates(kRead));
+  CHECK(weights.cut() == Cut{reader(1)});
+}
+
+TEST_CASE("nothing that would be kept finds room before an update that has waited for too long") {
+  Readers readers(100);
+  auto& weights = readers.weights;
+  auto kept = readers.keep(1, kReadOther);
+  readers.sends(2, kRead);
+  CHECK(weights.updates(kRead));
+  CHECK_FALSE(weights.updates(kRead));
+  readers.pass(2 * kPatienceWithReaders);
+  CHECK_FALSE(weights.cut().empty());
+  CHECK(weights.overdue() == kRead);
+  readers.sends(3, kReadOther + 1);
+  CHECK(weights.updates(kReadOther + 1));
+  weights.released(kept);
+  CHECK_FALSE(weights.updates(kReadOther + 1));
+  CHECK(weights.waiting_by_age() == std::vector<ChunkId>{kRead, kReadOther + 1});
+  CHECK(weights.updates(kRead));
+  CHECK(weights.may_go_on());
+  CHECK_FALSE(weights.overdue());
+}
+
+TEST_CASE("only what is read first counts as read: the transport does not take all that it lets go of") {
+  Readers readers(100);
+  auto& weights = readers.weights;
+  readers.keep(1, kReadOther);
+  readers.sends(2, kRead);
+  CHECK(weights.updates(kRead));
+  CHECK_FALSE(weights.updates(kRead));
+  for (Micros passed = 0; passed < 2 * kPatienceWithReaders; passed += 500) {
+    weights.released(readers.sends(1, kReadOther));
+    readers.pass(500);
+  }
+  CHECK(weights.cut() == Cut{reader(1)});
+}
+
+TEST_CASE("what is kept of a timeline that is over, beyond what is set aside, is read in time or cut") {
+  Readers readers(100);
+  auto& weights = readers.weights;
+  readers.sends(1, kRead);
+  readers.sends(2, kReadOther);
+  weights.begin();
+  CHECK(weights.kept_bytes() == 200);
+  readers.pass(kPatienceWithReaders);
+  CHECK(weights.cut().empty());
+  readers.pass(kPatienceWithReaders);
+  CHECK(weights.cut() == Cut{reader(1)});
 }
