@@ -45,7 +45,7 @@ struct StrangersHabit {
   void (*answer)(Stranger& stranger, const Call& call);
   void (*then)(Stranger& stranger);
   enum class Offering : std::uint8_t { steps, no_items, nothing } offering = Offering::steps;
-  bool pulls_unread = false;  // each version, and reads nothing
+  bool pulls_unread = false;  // a chunk of each version, and reads nothing
   bool talks = false;         // kTalkers of them, without end
 };
 
@@ -208,11 +208,9 @@ class Stranger {
     return {works.begin(), works.end()};
   }
 
+  // Any chunk: so they come to stand at different ones, of different versions.
   void pull() {
-    Pull pull{all_.around.timeline, all_.open, {}};
-    for (const auto& chunk : lane_.chunks) {
-      pull.chunks.push_back(chunk.id);
-    }
+    const Pull pull{all_.around.timeline, all_.open, {lane_.chunks[all_.random() % lane_.chunks.size()].id}};
     all_.counts["pulls"] += talker_->send(pull) ? 1 : 0;
   }
 
