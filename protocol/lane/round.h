@@ -51,10 +51,8 @@ class Round {
   // How many of its nodes lie before that slot.
   [[nodiscard]] std::size_t held_before_missing() const;
   [[nodiscard]] const SlotSet& missing() const { return missing_; }
-  // Who contributed each slot that is covered; 0 where none. For accounts only.
-  [[nodiscard]] const std::vector<SessionId>& contributors() const { return contributors_; }
-
-  // The first `most` of them, each once. Costs as much as there are slots.
+  // The first `most` of those who contributed what is covered, each once. For accounts only; costs as much as there are
+  // slots.
   [[nodiscard]] std::vector<SessionId> some_contributors(std::size_t most) const;
 
   // The root's payload. Only when covered.

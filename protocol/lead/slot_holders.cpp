@@ -145,6 +145,7 @@ void SlotHolders::rewind() {
   open_.opened = opened;
   contested_ = SlotSet(rules_.step.slots);
   delivered_ = SlotSet(rules_.step.slots);
+  claim_.rewind();
 }
 
 // What it was told meanwhile it hears now, so nobody is late for it, and nobody has begun as late as it seems.
@@ -159,6 +160,8 @@ void SlotHolders::forgive(Micros slept) {
 
 void SlotHolders::open_step(Step step, const SlotSet& missing, WantedSlots wanted, const Ranges& standing, Micros now) {
   if (open_.is_observed) {
+    const auto* claimer = find(claim_.session());
+    claim_.close(claimer != nullptr && claimer->suspicion.has_credit(), step);
     for (auto& [session, own] : holders_) {
       change_credit(own, [](Suspicion& suspicion) { suspicion.close_step(); });
     }
@@ -222,8 +225,12 @@ void SlotHolders::forget_covered() {
   contested_.erase(covered);
   tried_.erase(covered);
   for (auto& held : holders_) {
+    const auto& ranges = held.second.share.ranges();
+    if (std::ranges::none_of(ranges, [&](SlotRange range) { return covered.contains_some_of(range); })) {
+      continue;
+    }
     auto dropped = SlotSet(rules_.step.slots);
-    for (const auto range : held.second.share.ranges()) {
+    for (const auto range : ranges) {
       dropped.insert(range);
     }
     auto kept = dropped;
@@ -295,6 +302,10 @@ SlotSet SlotHolders::unclaimed(const Chosen& counted, Micros now) const {
     if (own.seen.is_leaving() && !own.suspicion.is_suspect() && is_believed(own)) {
       own.erase_begun(open_, unclaimed);
     }
+  }
+  const auto* claimer = find(claim_.session());
+  if (claimer != nullptr && TrialClaim::may_come(claim_.session(), *claimer, claim_.slot(), open_)) {
+    unclaimed.erase({claim_.slot(), claim_.slot() + 1});
   }
   return unclaimed;
 }
@@ -411,6 +422,21 @@ SlotHolders::Chosen SlotHolders::untried(const Chosen& counted) {
   }
   std::ranges::sort(untried, {}, [](const Held* held) { return held->second.turn; });
   return untried;
+}
+
+SlotHolders::Chosen SlotHolders::claimers() {
+  Chosen claimers;
+  if (!claim_.is_free(open_.step) || tried_.empty()) {
+    return claimers;
+  }
+  for (auto& held : holders_) {
+    const auto& own = held.second;
+    if (!own.suspicion.has_credit() && own.share.is_trial() && !own.share.empty()) {
+      claimers.push_back(&held);
+    }
+  }
+  std::ranges::sort(claimers, {}, [](const Held* held) { return held->second.turn; });
+  return claimers;
 }
 
 // Whoever is waited for comes to have nothing left, or is late and no longer counted on. Of a trial nobody knows.

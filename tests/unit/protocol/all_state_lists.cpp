@@ -47,6 +47,7 @@
 #include "protocol/lead/step_share.h"
 #include "protocol/lead/suspicion.h"
 #include "protocol/lead/torn_versions.h"
+#include "protocol/lead/trial_claim.h"
 #include "protocol/lead/typical_pace.h"
 #include "protocol/lead/work_times.h"
 #include "protocol/slot_set.h"
@@ -129,6 +130,7 @@ static_assert(lists_all_members<SlotShares>());
 static_assert(lists_all_members<StepShare>());
 static_assert(lists_all_members<Suspicion>());
 static_assert(lists_all_members<TornVersions>());
+static_assert(lists_all_members<TrialClaim>());
 static_assert(lists_all_members<TypicalPace>());
 static_assert(lists_all_members<SnapshotSchedule>());
 static_assert(lists_all_members<StandingRanges>());

@@ -168,9 +168,9 @@ TEST_CASE("a walk of a lane's copy visits the same values, of nearly all kinds")
     CHECK(visited[Kind::ages] == 10);     // the lead's silence, the session's, the last report, calls', readers'
     CHECK(visited[Kind::payloads] == 1);  // of the contribution
     CHECK(visited[Kind::names] ==
-          (by_items ? 11 : 6));  // the last report, next call and reply, connection and key, tickets, who waits
+          (by_items ? 11 : 7));  // the last report, next call and reply, connection and key, tickets, who waits, first ones
     CHECK(visited[Kind::accounts] ==
-          (by_items ? 6 : 12));  // in rounds contributors, first ones, those of the newest version and payloads, too
+          (by_items ? 5 : 10));  // in rounds contributors, those of the newest version and payloads, too
     CHECK(visited[Kind::parts] == 0);
   }
 }

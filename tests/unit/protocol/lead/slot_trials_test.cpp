@@ -205,3 +205,119 @@ TEST_CASE("a session that was lost and is back has credit for what it has brough
   at.shares.divide(at.sessions, 3);
   CHECK_FALSE(at.shares.standing(2, 9).slots.empty());
 }
+
+namespace {
+
+// The trial of each newcomer is given: 3 has {7, 8}, 4 has {3, 4}. Lanes want the first slot.
+struct ClaimsFixture : TrialsFixture {
+  ClaimsFixture() : TrialsFixture({3, 4}) { give_trials(); }
+  void give_trials() {
+    want(0, {1});
+    hand_out();
+  }
+  // The next step, of which both holders have begun the first slot.
+  void next_step() {
+    open_step(open + 1);
+    beat(1, {}, 0);
+    beat(2, {}, 4);
+    beat(3, {});
+    beat(4, {});
+    give_trials();
+  }
+  // Whether one that says that it has computed its trial is believed.
+  [[nodiscard]] bool is_believed(SessionId session) {
+    const auto slot = work(session).front();
+    const SessionId holder = slot.begin < 4 ? 1 : 2;
+    beat(session, {slot});
+    hand_out();
+    return !set_of_slots(8, work(holder)).contains(slot.begin);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("of those that say that they have computed their trial one is believed: its holder leaves the slot out") {
+  ClaimsFixture at;
+  at.beat(4, {{3, 4}});
+  at.hand_out();
+  CHECK(at.work(1) == Ranges{{0, 3}});
+  CHECK_FALSE(at.is_believed(3));
+  CHECK(at.work(2) == Ranges{{4, 8}});
+}
+
+TEST_CASE("what a session is believed to have goes to nobody, until a lane wants it and it is not offered there") {
+  ClaimsFixture at;
+  REQUIRE(at.is_believed(3));
+  at.beat(1, {{0, 4}});
+  at.beat(2, {{4, 7}});
+  at.arrive_wanting({{0, 7}}, 7, {3});
+  at.hand_out();
+  CHECK_FALSE(set_of_slots(8, at.work(1)).contains(7));
+  CHECK_FALSE(set_of_slots(8, at.work(2)).contains(7));
+  auto lost = at;
+  lost.lose(3);
+  lost.hand_out();
+  CHECK(lost.work(1) == Ranges{{7, 8}});
+  at.want(7);
+  at.hand_out();
+  CHECK(at.work(1) == Ranges{{7, 8}});
+}
+
+TEST_CASE("a claim is believed only where it may come, and is sooner than what its holder does") {
+  ClaimsFixture begun;
+  begun.beat(2, {{4, 7}}, 7);
+  CHECK_FALSE(begun.is_believed(3));
+  ClaimsFixture barred;
+  barred.out_of_standing = {3};
+  barred.want(0, {1});
+  CHECK_FALSE(barred.is_believed(3));
+  ClaimsFixture untold;  // by lanes of older versions
+  untold.arrive({});
+  CHECK_FALSE(untold.is_believed(3));
+  ClaimsFixture wanted;
+  wanted.want(7);
+  CHECK_FALSE(wanted.is_believed(3));
+}
+
+TEST_CASE("after a claim that was made in vain steps are without one, twice as many each time; after a true one none is") {
+  ClaimsFixture at;
+  const auto next_at = [&](Step most) {
+    for (Step waited = 1; waited <= most; ++waited) {
+      at.next_step();
+      if (at.is_believed(4)) {
+        return waited;
+      }
+    }
+    return Step{0};
+  };
+  REQUIRE(at.is_believed(4));
+  CHECK(next_at(10) == 2);
+  CHECK(next_at(10) == 4);
+  CHECK(next_at(10) == 8);
+  for (int i = 0; i < 10; ++i) {
+    next_at(100);
+  }
+  CHECK(next_at(100) == 64);
+  at.bring({3});
+  at.bring({3, 4});  // it has credit, and no trial
+  at.lose(4);
+  at.sessions.push_back(5);
+  at.next_step();
+  at.beat(5, {});
+  at.hand_out();
+  CHECK(at.is_believed(5));
+}
+
+TEST_CASE("a new timeline's steps have claims from the first on") {
+  ClaimsFixture at;
+  REQUIRE(at.is_believed(3));
+  at.shares.rewind();
+  at.shares.divide(at.sessions, 0);
+  at.open = 0;
+  at.open_step(0);
+  at.beat(1, {}, 0);
+  at.beat(2, {}, 4);
+  at.give_trials();
+  REQUIRE_FALSE(at.work(3).empty());
+  CHECK(at.is_believed(3));
+}
