@@ -11,6 +11,7 @@ import time
 import harness
 import jobs
 import keys
+import metrics
 import plot
 from peaks import MEBIBYTE, Peaks, least_memory
 
@@ -40,10 +41,9 @@ class Budget(keys.ByHand):
             self.ballast("keygen", self.made, "--add-worker", f"debtor-{number}")
         self.hand_out()
 
-    def digests(self, memory, debtors):
-        """Those of the job in that memory (None: as much as a server takes by itself), and what was in use."""
-        name = f"{memory or 'default'}{'' if debtors else '-alone'}"
-        text = model(STEPS)
+    def begin(self, name, memory, steps):
+        """The servers of the job in that memory (None: as much as a server takes by itself), and their pages."""
+        text = model(steps)
         if memory:
             text = text.replace("cluster: {", f"cluster: {{memory_mib: {memory}, ")
         self.file = self.job(text, name=f"{name}.yaml")
@@ -53,6 +53,12 @@ class Budget(keys.ByHand):
         self.wait_for("the lead", self.address_file.exists)
         self.lead = self.address_file.read_text().strip()
         servers.append(self.serve(name, 1, pages[1]))
+        return servers, pages
+
+    def digests(self, memory, debtors):
+        """Those of the job in that memory, and what was in use."""
+        name = f"{memory or 'default'}{'' if debtors else '-alone'}"
+        servers, pages = self.begin(name, memory, STEPS)
         peaks = Peaks(servers, pages)
         began = time.monotonic()
         workers = [self.worker(f"{name}-one"), self.worker(f"{name}-two")]
@@ -114,6 +120,28 @@ class Budget(keys.ByHand):
                 drawn[(memory, debtors)] = peaks
         if PLOT:
             self.draw(drawn)
+
+    def test_who_comes_later_computes_its_part_in_the_least_memory(self):
+        """Where nothing has room, what it is tried with is called last of all, when its holder would have it as well."""
+        servers, pages = self.begin("later", least_memory(self, model(100_000)), 100_000)
+        workers = [self.worker("first")]
+        self.wait_for("steps", lambda: self.step() >= BEGUN)
+        workers.append(self.worker("second"))
+        slots = {}
+
+        def computes_a_third():
+            page = metrics.scrape(f"http://{pages[0]}/metrics")
+            now = {worker: sum(metrics.values(page, "ballast_lead_worker_slots_total", worker=worker)) for worker in ("first", "second")}
+            lately = {worker: now[worker] - slots.get(worker, 0) for worker in now}
+            slots.update(now)
+            return lately["second"] * 3 > lately["first"] + lately["second"]
+        began = time.monotonic()
+        self.pause = 1
+        self.wait_for("a part of each step", computes_a_third)
+        print(f"after {time.monotonic() - began:.0f} s the second has its part: {slots}", flush=True)
+        self.ballast("stop", self.lead, "--keys", self.made / "operator.key")
+        for process in [*workers, *servers]:
+            self.assertEqual(process.wait(self.patience), 0, self.logs())
 
     def draw(self, drawn):
         charts = []
