@@ -81,7 +81,8 @@ LaneMemory lane_memory(const Job& job, const std::vector<Chunk>& chunks, std::ui
   const auto& training = job.spec.training;
   const bool is_of_items = is_item_mode(training.mode);
   lane.reserve = reserve_of(training.slots, own, needs_whole_gradient(training), is_of_items);
-  lane.wanted = lane.reserve + 2 * at_once * lane.owned;
+  lane.statistics = is_of_items ? 0 : statistics_room_of(training.slots, own);
+  lane.wanted = lane.reserve + std::max(lane.statistics, 2 * at_once * lane.owned);
   return lane;
 }
 
@@ -119,7 +120,7 @@ std::uint64_t ShardMemory::taken_bytes() const {
 
 std::uint64_t ShardMemory::least() const {
   return std::accumulate(lanes.begin(), lanes.end(), taken_bytes(),
-                         [](std::uint64_t sum, const LaneMemory& lane) { return sum + lane.reserve; });
+                         [](std::uint64_t sum, const LaneMemory& lane) { return sum + lane.least(); });
 }
 
 std::uint64_t ShardMemory::wanted() const {
@@ -137,8 +138,8 @@ std::optional<std::vector<std::uint64_t>> ShardMemory::divide(std::uint64_t byte
   std::vector<std::uint64_t> shares(lanes.size());
   std::vector<bool> settled(lanes.size());
   auto rest = std::min(bytes, kMaxMemoryMib * kMebibyte) - taken_bytes();
-  // Whose share is below its reserve has the reserve, and the others share what is left: which may bring another one
-  // below its own. After each round one more is settled, or all are.
+  // Whose share is below its least has the least, and the others share what is left: which may bring another one below
+  // its own. After each round one more is settled, or all are.
   for (bool changed = true; changed;) {
     changed = false;
     std::uint64_t owned = 0;
@@ -149,10 +150,10 @@ std::optional<std::vector<std::uint64_t>> ShardMemory::divide(std::uint64_t byte
       if (!settled[i]) {
         shares[i] =
             owned == 0 ? 0 : rest / kPiece * (lanes[i].owned / sizeof(float)) / (owned / sizeof(float)) * kPiece;
-        changed = shares[i] < lanes[i].reserve;
+        changed = shares[i] < lanes[i].least();
         if (changed) {
           settled[i] = true;
-          shares[i] = lanes[i].reserve;
+          shares[i] = lanes[i].least();
           rest -= shares[i];
         }
       }

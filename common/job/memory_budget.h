@@ -30,7 +30,12 @@ struct MemoryPart {
 struct LaneMemory {
   std::uint64_t owned = 0;    // bytes of its chunks
   std::uint64_t reserve = 0;  // with less there is a step that cannot end
-  std::uint64_t wanted = 0;   // with more the declared workers would be no faster; at least the reserve
+  std::uint64_t wanted = 0;   // with more the declared workers would be no faster; at least the least
+  // Beside the reserve, for what each slot's statistics cost: by them a newcomer shows that it can bring a slot, also
+  // where nothing else of it finds room.
+  std::uint64_t statistics = 0;
+
+  [[nodiscard]] std::uint64_t least() const { return reserve + statistics; }
 };
 
 struct ShardMemory {
@@ -43,7 +48,7 @@ struct ShardMemory {
   [[nodiscard]] std::uint64_t wanted() const;  // that the declared workers can make use of
 
   // By lane, what it may have of contributions where the process has `bytes`: by the bytes of its chunks, but no less
-  // than its reserve. All of them and what is taken are together at most `bytes`. None: it is less than the least.
+  // than its least. All of them and what is taken are together at most `bytes`. None: it is less than the least.
   [[nodiscard]] std::optional<std::vector<std::uint64_t>> divide(std::uint64_t bytes) const;
 };
 

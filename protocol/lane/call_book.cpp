@@ -289,7 +289,7 @@ std::uint64_t CallBook::outside(const LaneApplier& applier) const {
 }
 
 bool CallBook::has_room(const LaneApplier& applier, std::uint64_t bytes) const {
-  return outside(applier) + bytes <= limits_.memory - limits_.reserve;
+  return outside(applier) + bytes <= room();
 }
 
 std::optional<CallBook::Awaited> CallBook::awaited() const {
@@ -327,6 +327,7 @@ Actions CallBook::turn(Timeline timeline, const LaneApplier& applier, const Fact
   if (!offers_.good().empty() || !offers_.others().empty()) {
     call_spine(timeline, applier, plan, actions);
     call_good(timeline, applier, plan, actions);
+    call_statistics(timeline, applier, plan, actions);
     call_others(timeline, applier, plan, actions);
   }
   counters_.waits += awaits_room_ ? 1 : 0;
@@ -483,6 +484,29 @@ void CallBook::call_good(Timeline timeline, const LaneApplier& applier, const Fa
   }
 }
 
+// They are the last of what is offered, and small. Where nothing else finds room they show who brings what first: else a
+// newcomer, whose slots are called when all before them have come, would never have brought anything.
+void CallBook::call_statistics(Timeline timeline, const LaneApplier& applier, const FactorPlan& plan,
+                               Actions& actions) {
+  const auto wanted = applier.oldest_wanted();
+  if (!awaits_room_ || !limits_.statistics || !wanted) {
+    return;
+  }
+  const auto bytes = applier.served(*limits_.statistics)->bytes;
+  const auto fits = [&] { return outside(applier) + bytes <= room() + limits_.statistics_room; };
+  const auto& good = offers_.good().works();
+  auto at = good.lower_bound(Work{wanted->step, *limits_.statistics, Node{}});
+  for (std::size_t looked = 0; at != good.end() && looked < kMostLookedAt && fits(); ++looked) {
+    const auto& [work, sessions] = *at++;
+    if (work.step != wanted->step || work.chunk != *limits_.statistics) {
+      return;
+    }
+    if (applier.want(work, plan) == Want::wanted && !is_called(work, applier.slots())) {
+      call(timeline, *sessions.begin(), Work(work), bytes, actions);
+    }
+  }
+}
+
 // One call at a time of whoever is out of good standing, for what nobody is called for.
 void CallBook::call_others(Timeline timeline, const LaneApplier& applier, const FactorPlan& plan, Actions& actions) {
   const auto& others = offers_.others().works();
@@ -533,8 +557,8 @@ std::uint64_t CallBook::call(Timeline timeline, SessionId session, const Work& w
 
 // To each of those that compute with this lane's weights the same part of half of the room.
 void CallBook::give_ahead(const LaneApplier& applier, Actions& actions) {
-  const auto room = limits_.memory - limits_.reserve;
-  const auto share = room / (2 * std::max<std::size_t>(ahead_.sessions(), 1));
+  const auto all = room();
+  const auto share = all / (2 * std::max<std::size_t>(ahead_.sessions(), 1));
   for (; const auto id = ahead_.next(); ahead_.pop()) {
     const auto& session = sessions_.at(*id);
     const Connection connection{*id, session.connection};
@@ -544,7 +568,7 @@ void CallBook::give_ahead(const LaneApplier& applier, Actions& actions) {
     if (!may_have || has > share / 2) {
       continue;
     }
-    const auto free = room - std::min(room, outside(applier));
+    const auto free = all - std::min(all, outside(applier));
     const auto amount = std::min(share - has, free);
     if (amount < limits_.largest) {
       return;  // in its turn, when there is room

@@ -53,6 +53,8 @@ class CallBook {
     std::uint64_t largest = 0;  // chunk
     Micros overdue = 0;         // what is called for longer, and longer by its size, is taken back
     Micros pause = 0;           // for which nothing is called of who has failed the first time
+    std::optional<ChunkId> statistics = {};  // that chunk, if the lane has it
+    std::uint64_t statistics_room = 0;       // of the memory beside the reserve: for nothing else
     bool operator==(const Limits&) const = default;
   };
   explicit CallBook(const Limits& limits) : limits_(limits), accounts_(limits.overdue), payers_(limits.pause) {}
@@ -172,6 +174,8 @@ class CallBook {
   void settle_all(const Connection& connection);
   void settled(const Connection& connection, std::uint64_t number, const OpenCall& call, bool is_answered);
   [[nodiscard]] std::uint64_t outside(const LaneApplier& applier) const;
+  // Beside the reserve, and what is kept free for statistics.
+  [[nodiscard]] std::uint64_t room() const { return limits_.memory - limits_.reserve - limits_.statistics_room; }
   [[nodiscard]] bool has_room(const LaneApplier& applier, std::uint64_t bytes) const;
   [[nodiscard]] bool is_called(const Work& work, Slot slots) const;
   struct Candidate {
@@ -184,6 +188,8 @@ class CallBook {
                               const FactorPlan& plan, Look&& look);
   void call_spine(Timeline timeline, const LaneApplier& applier, const FactorPlan& plan, lane::Actions& actions);
   void call_good(Timeline timeline, const LaneApplier& applier, const FactorPlan& plan, lane::Actions& actions);
+  void call_statistics(Timeline timeline, const LaneApplier& applier, const FactorPlan& plan,
+                       lane::Actions& actions);
   void call_others(Timeline timeline, const LaneApplier& applier, const FactorPlan& plan, lane::Actions& actions);
   void give_ahead(const LaneApplier& applier, lane::Actions& actions);
   void ask_back(lane::Actions& actions);

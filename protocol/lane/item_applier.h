@@ -54,6 +54,7 @@ class ItemApplier {
   [[nodiscard]] static std::uint64_t reserve(const LaneConfig& config) {
     return reserve_of(config.slots, config.chunks, false, true);
   }
+  [[nodiscard]] static std::uint64_t statistics_room(const LaneConfig& /*config*/) { return 0; }
   [[nodiscard]] Want want(const Work& work, const FactorPlan& plan) const;
   [[nodiscard]] static bool joins(const Work& /*work*/) { return false; }
   [[nodiscard]] bool holds(const Work& work) const { return find_unapplied(work) != nullptr; }

@@ -24,11 +24,20 @@ std::string range_text(SlotRange range) {
 
 CallBook::Limits call_limits(const LaneConfig& config, const LaneApplier& applier) {
   std::uint64_t largest = 0;
+  std::optional<ChunkId> statistics;
   for (const auto& chunk : config.chunks) {
     largest = std::max(largest, chunk.bytes);
+    statistics = chunk.statistics ? std::optional(chunk.id) : statistics;
   }
   const auto reserve = applier.reserve(config);
-  return {std::max(config.memory_bytes, reserve), reserve, largest, config.call_overdue, config.call_pause};
+  const auto memory = std::max(config.memory_bytes, reserve);
+  return {memory,
+          reserve,
+          largest,
+          config.call_overdue,
+          config.call_pause,
+          statistics,
+          std::min(applier.statistics_room(config), memory - reserve)};
 }
 
 // Nobody has all that may be on its way.

@@ -69,6 +69,9 @@ class LaneApplier {
   [[nodiscard]] std::uint64_t reserve(const LaneConfig& config) const {
     return visit([&](const auto& kind) { return kind.reserve(config); });
   }
+  [[nodiscard]] std::uint64_t statistics_room(const LaneConfig& config) const {
+    return visit([&](const auto& kind) { return kind.statistics_room(config); });
+  }
   [[nodiscard]] Want want(const Work& work, const FactorPlan& plan) const {
     return visit([&](const auto& kind) { return kind.want(work, plan); });
   }

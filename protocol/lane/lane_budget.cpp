@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "protocol/lane/round.h"
+
 namespace ballast {
 
 std::uint64_t reserve_of(Slot slots, const std::vector<LaneChunk>& chunks, bool needs_whole_gradient,
@@ -18,6 +20,14 @@ std::uint64_t reserve_of(Slot slots, const std::vector<LaneChunk>& chunks, bool 
   }
   const auto levels = static_cast<std::uint64_t>(std::bit_width(slots) - 1);
   return levels * largest + (needs_whole_gradient ? all : largest);
+}
+
+std::uint64_t statistics_room_of(Slot slots, const std::vector<LaneChunk>& chunks) {
+  std::uint64_t bytes = 0;
+  for (const auto& chunk : chunks) {
+    bytes += chunk.statistics ? Round::most_payloads(slots) * chunk.bytes : 0;
+  }
+  return bytes;
 }
 
 std::uint64_t kept_of(const std::vector<LaneChunk>& chunks, bool averages, std::uint64_t workers) {

@@ -49,6 +49,9 @@ class RoundApplier {
   [[nodiscard]] static std::uint64_t reserve(const LaneConfig& config) {
     return reserve_of(config.slots, config.chunks, config.needs_whole_gradient, false);
   }
+  [[nodiscard]] static std::uint64_t statistics_room(const LaneConfig& config) {
+    return statistics_room_of(config.slots, config.chunks);
+  }
   [[nodiscard]] Want want(const Work& work, const FactorPlan& plan) const;
   // Whether it would be joined at once with what is held.
   [[nodiscard]] bool joins(const Work& work) const;

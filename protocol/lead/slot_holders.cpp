@@ -145,7 +145,6 @@ void SlotHolders::rewind() {
   open_.opened = opened;
   contested_ = SlotSet(rules_.step.slots);
   delivered_ = SlotSet(rules_.step.slots);
-  claim_.rewind();
 }
 
 // What it was told meanwhile it hears now, so nobody is late for it, and nobody has begun as late as it seems.
@@ -160,8 +159,6 @@ void SlotHolders::forgive(Micros slept) {
 
 void SlotHolders::open_step(Step step, const SlotSet& missing, WantedSlots wanted, const Ranges& standing, Micros now) {
   if (open_.is_observed) {
-    const auto* claimer = find(claim_.session());
-    claim_.close(claimer != nullptr && claimer->suspicion.has_credit(), step);
     for (auto& [session, own] : holders_) {
       change_credit(own, [](Suspicion& suspicion) { suspicion.close_step(); });
     }
@@ -303,10 +300,6 @@ SlotSet SlotHolders::unclaimed(const Chosen& counted, Micros now) const {
       own.erase_begun(open_, unclaimed);
     }
   }
-  const auto* claimer = find(claim_.session());
-  if (claimer != nullptr && TrialClaim::may_come(claim_.session(), *claimer, claim_.slot(), open_)) {
-    unclaimed.erase({claim_.slot(), claim_.slot() + 1});
-  }
   return unclaimed;
 }
 
@@ -422,21 +415,6 @@ SlotHolders::Chosen SlotHolders::untried(const Chosen& counted) {
   }
   std::ranges::sort(untried, {}, [](const Held* held) { return held->second.turn; });
   return untried;
-}
-
-SlotHolders::Chosen SlotHolders::claimers() {
-  Chosen claimers;
-  if (!claim_.is_free(open_.step) || tried_.empty()) {
-    return claimers;
-  }
-  for (auto& held : holders_) {
-    const auto& own = held.second;
-    if (!own.suspicion.has_credit() && own.share.is_trial() && !own.share.empty()) {
-      claimers.push_back(&held);
-    }
-  }
-  std::ranges::sort(claimers, {}, [](const Held* held) { return held->second.turn; });
-  return claimers;
 }
 
 // Whoever is waited for comes to have nothing left, or is late and no longer counted on. Of a trial nobody knows.

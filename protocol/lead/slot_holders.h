@@ -11,7 +11,6 @@
 #include "protocol/lead/open_step.h"
 #include "protocol/lead/share_rules.h"
 #include "protocol/lead/slot_holder.h"
-#include "protocol/lead/trial_claim.h"
 #include "protocol/lead/typical_pace.h"
 #include "protocol/lead/work_ahead.h"
 #include "protocol/messages.h"
@@ -84,15 +83,11 @@ class SlotHolders {
   // Those that have no credit, nothing to do and had no trial of the step; first who has waited for one the longest.
   // Nobody where the chosen, who are counted on, have no credit either: they have shares.
   [[nodiscard]] Chosen untried(const Chosen& counted);
-  // Those that have no credit and a trial of the step, in turn; nobody where no one of them may be believed (TrialClaim).
-  [[nodiscard]] Chosen claimers();
   // Who of the chosen takes work from others: those whom all lanes hold in good standing, as long as one of those that
   // are counted on has nothing left, or is waited for; else all.
   [[nodiscard]] Chosen takers(const Chosen& idle, const Chosen& counted) const;
 
   void give(Held& to, SlotRange range, Micros now);
-  // The slot is left to it, as long as it may come from there (unclaimed()).
-  void believe(const Held& claimer, Slot slot) { claim_.believe(claimer.first, slot); }
   // As a trial: nobody waits for it.
   void give_trial(Held& to, SlotRange range, Micros now);
   // Some have it as a trial. One that is to bring it is waited for as ever.
@@ -134,8 +129,8 @@ class SlotHolders {
   [[nodiscard]] auto state() const {
     return listed::all(listed::fixed(rules_), listed::parts(holders_), listed::names(joined_),
                        listed::parts(open_, typical_of_all_, typical_, typical_of_others_, contested_, tried_, delivered_),
-                       listed::ages(delivered_until_, heard_), listed::plain(some_have_credit_, brought_),
-                       listed::parts(claim_), listed::names(turns_), listed::accounts(counts_), listed::fixed(changed_));
+                       listed::ages(delivered_until_, heard_), listed::plain(some_have_credit_, brought_), listed::names(turns_),
+                       listed::accounts(counts_), listed::fixed(changed_));
   }
 
  private:
@@ -171,7 +166,6 @@ class SlotHolders {
   bool some_have_credit_ = false;
   // Slots, by the newest report with which each was known. Whoever says goodbye and comes again has brought nothing since.
   std::map<SessionId, std::uint64_t> brought_;
-  TrialClaim claim_;
   std::uint64_t turns_ = 0;  // have been given, of trials
   ShareCounts counts_;
   std::set<SessionId> changed_;  // their work of the open step is another than when that was asked last

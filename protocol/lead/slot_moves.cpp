@@ -187,27 +187,6 @@ void try_out(SlotHolders& holders, const Chosen& untried, const Chosen& counted,
   }
 }
 
-void believe_one(SlotHolders& holders, const Chosen& claimers, const Chosen& counted) {
-  if (claimers.empty()) {
-    return;
-  }
-  auto untouched = holders.open().missing;
-  for (const auto* held : counted) {
-    held->second.erase_begun(holders.open(), untouched);
-  }
-  for (const auto* claimer : claimers) {
-    const auto slot = claimer->second.share.ranges().front().begin;
-    if (!untouched.contains(slot) || !TrialClaim::may_come(claimer->first, claimer->second, slot, holders.open())) {
-      continue;
-    }
-    holders.believe(*claimer, slot);
-    for (auto* held : counted) {
-      holders.withdraw(*held, {slot, slot + 1});
-    }
-    return;
-  }
-}
-
 void copy_slots(SlotHolders& holders, const Chosen& takers, const Chosen& counted, Micros now) {
   for (auto* const taker : takers) {
     const auto mine = holders.more(taker->second, now);

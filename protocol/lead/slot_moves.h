@@ -30,8 +30,4 @@ void copy_slots(SlotHolders& holders, const SlotHolders::Chosen& takers, const S
 // step. It keeps the ends in a heap, as above.
 void try_out(SlotHolders& holders, const SlotHolders::Chosen& untried, const SlotHolders::Chosen& counted, Micros now);
 
-// The first claimer that says that it has computed its trial, where its holder has not begun the slot, is believed: that
-// one leaves it out.
-void believe_one(SlotHolders& holders, const SlotHolders::Chosen& claimers, const SlotHolders::Chosen& counted);
-
 }  // namespace ballast

@@ -169,7 +169,6 @@ void SlotShares::hand_out(const std::vector<SessionId>& sessions, const std::set
   if (holders_.not_delivered(now).empty()) {
     return;
   }
-  believe_one(holders_, holders_.claimers(), counted);
   if (auto takers = holders_.takers(idle, counted); !takers.empty()) {
     occupy(std::move(takers), counted, now);
   }

@@ -47,7 +47,6 @@
 #include "protocol/lead/step_share.h"
 #include "protocol/lead/suspicion.h"
 #include "protocol/lead/torn_versions.h"
-#include "protocol/lead/trial_claim.h"
 #include "protocol/lead/typical_pace.h"
 #include "protocol/lead/work_times.h"
 #include "protocol/slot_set.h"
@@ -130,7 +129,6 @@ static_assert(lists_all_members<SlotShares>());
 static_assert(lists_all_members<StepShare>());
 static_assert(lists_all_members<Suspicion>());
 static_assert(lists_all_members<TornVersions>());
-static_assert(lists_all_members<TrialClaim>());
 static_assert(lists_all_members<TypicalPace>());
 static_assert(lists_all_members<SnapshotSchedule>());
 static_assert(lists_all_members<StandingRanges>());

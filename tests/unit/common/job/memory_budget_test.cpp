@@ -44,9 +44,9 @@ std::uint64_t least_mib(const Job& job) {
   return (std::ranges::max(shards, {}, &ShardMemory::least).least() + kMebibyte - 1) / kMebibyte;
 }
 
-std::vector<std::uint64_t> reserves(const ShardMemory& shard) {
+std::vector<std::uint64_t> least_of_each(const ShardMemory& shard) {
   std::vector<std::uint64_t> bytes;
-  std::ranges::transform(shard.lanes, std::back_inserter(bytes), &LaneMemory::reserve);
+  std::ranges::transform(shard.lanes, std::back_inserter(bytes), &LaneMemory::least);
   return bytes;
 }
 
@@ -60,7 +60,7 @@ TEST_CASE("every byte that is left belongs to a lane, or to none by less than a 
         CHECK_FALSE(shard.divide(shard.least() - 1));
         const auto tight = shard.divide(shard.least());
         REQUIRE(tight);
-        CHECK(*tight == reserves(shard));
+        CHECK(*tight == least_of_each(shard));
         for (const auto more : {std::uint64_t{1}, kMebibyte, 7 * kMebibyte, 100 * kMebibyte, std::uint64_t{1} << 43U}) {
           const auto total = shard.least() + more;
           const auto divided = shard.divide(total);
@@ -69,7 +69,7 @@ TEST_CASE("every byte that is left belongs to a lane, or to none by less than a 
           const bool owns = std::ranges::any_of(shard.lanes, [](const auto& lane) { return lane.owned > 0; });
           CHECK((!owns || shard.taken_bytes() + sum(*divided) + 16 * 2 * 65536 > total));
           for (std::size_t lane = 0; lane < shard.lanes.size(); ++lane) {
-            CHECK((*divided)[lane] >= shard.lanes[lane].reserve);
+            CHECK((*divided)[lane] >= shard.lanes[lane].least());
           }
         }
       }

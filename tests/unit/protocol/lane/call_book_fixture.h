@@ -23,10 +23,12 @@ using Calls = std::vector<Call>;
 // Each session answers for itself, over its first connection, unless the test says otherwise.
 class BookFixture {
  public:
-  // `more`: memory beyond the reserve.
+  // `more`: memory beyond the reserve. `statistics`: that chunk, which has a room of its own, and its bytes.
   explicit BookFixture(std::uint64_t more, std::vector<LaneChunk> chunks = {{0, 10, false}, {1, 10, false}},
-                       std::optional<ItemRules> items = {})
-      : applier(config_of(std::move(chunks), items)), book({reserve + more, reserve, 10, kOverdue, 0}) {
+                       std::optional<ItemRules> items = {}, std::optional<LaneChunk> statistics = {})
+      : applier(config_of(std::move(chunks), items)),
+        book({reserve + more, reserve, 10, kOverdue, 0, statistics ? std::optional(statistics->id) : std::nullopt,
+              statistics ? 2 * statistics->bytes : 0}) {
     plan.begin(0);
     plan.extend(0, std::vector<StepFactors>(8), 0);
     applier.begin(0, 1);

@@ -94,6 +94,19 @@ TEST_CASE("others are called as far as there is room beside the reserve, and fir
   CHECK(at.only_call_of(kAnn).work == leaf(0, 3));
 }
 
+TEST_CASE("statistics are called where nothing else finds room, and nothing else has theirs") {
+  const LaneChunk statistics{1, 2, true};
+  BookFixture at(4, {{0, 10, false}, statistics, {2, 1, false}}, {}, statistics);
+  at.offers(kAnn, {{0, 0, {2, 4}}, leaf(0, 1), {0, 1, {2, 4}}, {0, 2, {2, 4}}});
+  const auto call = at.only_call_of(kAnn);  // of the others not even the smallest
+  CHECK(call.work == Work{0, 1, {2, 4}});
+  CHECK(at.push(kAnn, call.work, call.number, 2) == CallBook::Payment::Kind::paid);
+  at.offers(kBob, {leaf(0, 1), {1, 0, {2, 4}}, {0, 1, {0, 1}}, {0, 1, {1, 2}}, {1, 1, {2, 4}}});
+  const auto calls = at.calls_of(kBob);
+  REQUIRE(calls.size() == 1);  // one more fits
+  CHECK(calls[0].work == Work{0, 1, {0, 1}});
+}
+
 TEST_CASE("nothing is called that lies in a node which is called, until that is void") {
   BookFixture at(100);
   at.offers(kAnn, {{0, 0, {2, 4}}});

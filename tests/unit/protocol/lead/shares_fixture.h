@@ -60,15 +60,9 @@ class SharesFixture {
     }
     shares.observe(open, missing, {missing, {}, out_of_standing, unpaying}, now);
   }
-  // Some lane wants this slot next; who offers it there.
-  void want(Slot slot, const Sessions& offering = {}) {
-    shares.observe(open, missing, {SlotSet(missing.slots()), {{slot, offering}}, out_of_standing, unpaying}, now);
-  }
-  void arrive_wanting(const Ranges& slots, Slot slot, const Sessions& offering) {
-    for (const auto range : slots) {
-      missing.erase(range);
-    }
-    want(slot, offering);
+  // Some lane wants this slot next, and nobody offers it.
+  void want(Slot slot) {
+    shares.observe(open, missing, {SlotSet(missing.slots()), {{slot, {}}}, out_of_standing, unpaying}, now);
   }
   // The lanes report that a slot of each has become part of a step.
   void bring(const Sessions& ids) {
