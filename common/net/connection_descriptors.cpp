@@ -61,29 +61,56 @@ void ConnectionDescriptors::take_changes() {
   }
 }
 
+ConnectionDescriptors::Number ConnectionDescriptors::standing_at(int descriptor) const {
+  const auto found = held_.find(descriptor);
+  return found == held_.end() || !found->second.stands ? 0 : found->second.number;
+}
+
 // 0: it can't be told.
 ConnectionDescriptors::Number ConnectionDescriptors::surely_at(int descriptor) const {
-  const auto found = held_.find(descriptor);
-  if (found == held_.end() || !found->second.stands) {
+  const auto number = standing_at(descriptor);
+  if (number == 0) {
     return 0;
   }
-  const auto& held = found->second;
-  return held.is_first || rounds_.is_read(held.begun_at) ? held.number : 0;
+  const auto& held = held_.at(descriptor);
+  return held.is_first || rounds_.is_read(held.begun_at) ? number : 0;
 }
 
 // Looked at before and after: it has not been closed, so the cookie is that connection's.
-std::optional<ConnectionDescriptors::Connection> ConnectionDescriptors::of_message(int descriptor) {
+template <typename NumberAt>
+std::optional<ConnectionDescriptors::Connection> ConnectionDescriptors::look_at(int descriptor, NumberAt&& number_at) {
   take_changes();
-  const auto number = surely_at(descriptor);
+  const auto number = number_at();
   if (number == 0) {
     return std::nullopt;
   }
   const auto cookie = cookie_of(descriptor);
   take_changes();
-  if (cookie == 0 || surely_at(descriptor) != number) {
+  if (cookie == 0 || number_at() != number) {
     return std::nullopt;
   }
   return Connection{number, {descriptor, cookie}};
+}
+
+std::optional<ConnectionDescriptors::Connection> ConnectionDescriptors::of_message(int descriptor) {
+  return look_at(descriptor, [&] { return surely_at(descriptor); });
+}
+
+std::vector<ConnectionDescriptors::Connection> ConnectionDescriptors::standing() {
+  take_changes();
+  std::vector<int> descriptors;
+  for (const auto& [descriptor, held] : held_) {
+    if (held.stands) {
+      descriptors.push_back(descriptor);
+    }
+  }
+  std::vector<Connection> standing;
+  for (const int descriptor : descriptors) {
+    if (const auto connection = look_at(descriptor, [&] { return standing_at(descriptor); })) {
+      standing.push_back(*connection);
+    }
+  }
+  return standing;
 }
 
 std::vector<ConnectionDescriptors::Number> ConnectionDescriptors::over() {

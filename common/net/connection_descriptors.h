@@ -36,6 +36,8 @@ class ConnectionDescriptors {
   // The connection that a message came over which is read now; nothing if it can't be told: it is over, or one that had
   // the descriptor before is, and messages of it may still have been unread.
   std::optional<Connection> of_message(int descriptor);
+  // Connections that stand now, messages of which may still be unread.
+  std::vector<Connection> standing();
   // The numbers of those that are over, since the last call. Their messages may still be unread.
   std::vector<Number> over();
 
@@ -48,6 +50,10 @@ class ConnectionDescriptors {
   };
 
   void take_changes();
+  // Whose number that is; nothing if the descriptor is another's meanwhile.
+  template <typename NumberAt>
+  std::optional<Connection> look_at(int descriptor, NumberAt&& number_at);
+  [[nodiscard]] Number standing_at(int descriptor) const;  // 0: none
   [[nodiscard]] Number surely_at(int descriptor) const;
 
   Router& router_;

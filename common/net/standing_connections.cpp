@@ -12,7 +12,6 @@ constexpr Micros kFirstProbe = 20'000;
 constexpr Micros kLongestProbe = 1'000'000;
 constexpr Micros kFirstUnsureProbe = 200'000;
 constexpr Micros kLongestUnsureProbe = 60'000'000;
-constexpr Micros kDropPatience = 1'000'000;  // for a message that tells the descriptor
 
 // Later connections of a session have greater numbers. Of two with the same number, which are two nevertheless, the one
 // that is heard later has the greater id.
@@ -44,8 +43,10 @@ StandingConnections::Connection& StandingConnections::heard(const PeerConnection
                                                             const Frame& header, Micros now) {
   const std::string routing_id(from.id);
   auto found = standing_.find(routing_id);
-  if (found != standing_.end() && found->second.is_over && is_anothers(found->second, header)) {
-    end(found->second.connection.id);
+  ConnectionId former = 0;
+  if (found != standing_.end() && is_anothers(found->second, header)) {
+    former = found->second.connection.id;
+    end(former);
     found = standing_.end();
   }
   const bool is_new = found == standing_.end();
@@ -53,6 +54,10 @@ StandingConnections::Connection& StandingConnections::heard(const PeerConnection
     found = standing_.try_emplace(routing_id).first;
     found->second.connection = {id_of(from.connection, ++heard_), session, payer_of(header, is_ipc_)};
     ids_[found->second.connection.id] = routing_id;
+    if (former != 0) {
+      found->second.former = former;
+      heirs_[former] = routing_id;
+    }
   }
   auto& standing = found->second;
   if (standing.held.number == 0) {
@@ -66,6 +71,9 @@ StandingConnections::Connection& StandingConnections::heard(const PeerConnection
 
 // Its name is free again only after the one that had it before is gone from the socket.
 bool StandingConnections::is_anothers(const Standing& standing, const Frame& header) {
+  if (!standing.is_over) {
+    return false;
+  }
   const auto over = descriptors_.of_message(header.descriptor());
   return over && over->number != standing.held.number;
 }
@@ -91,6 +99,14 @@ std::optional<std::string> StandingConnections::routing_id(ConnectionId connecti
 StandingConnections::Standing* StandingConnections::standing(ConnectionId connection) {
   const auto id = ids_.find(connection);
   return id == ids_.end() ? nullptr : &standing_.at(id->second);
+}
+
+StandingConnections::Standing* StandingConnections::standing_or_heir(ConnectionId connection) {
+  if (auto* own = standing(connection)) {
+    return own;
+  }
+  const auto heir = heirs_.find(connection);
+  return heir == heirs_.end() ? nullptr : &standing_.at(heir->second);
 }
 
 void StandingConnections::unreachable(const std::string& routing_id) {
@@ -143,34 +159,53 @@ std::vector<StandingConnections::Probe> StandingConnections::probes(Micros now) 
   return due;
 }
 
+// One that is over may have had its name taken: then it never ends by itself.
 bool StandingConnections::drop(ConnectionId connection, Micros now) {
-  auto* dropped = standing(connection);
-  if (dropped == nullptr || dropped->is_over || dropped->is_unreachable || std::exchange(dropped->is_dropped, true)) {
+  take_over(now);
+  auto* dropped = standing_or_heir(connection);
+  if (dropped == nullptr || dropped->is_unreachable) {
     return false;
   }
-  if (dropped->held.number == 0) {
-    drops_.emplace(connection, now);
-  } else {
-    shut_down(dropped->held.socket);  // if that is another's now, the connection is over as well
+  const bool was_dropped = std::exchange(dropped->is_dropped, true);
+  if (dropped->is_over || dropped->held.number == 0 || (!was_dropped && !shut_down(dropped->held.socket))) {
+    drops_.emplace(dropped->connection.id, Drop{now});
   }
-  return true;
+  return !was_dropped && !dropped->is_over;
 }
 
 bool StandingConnections::drop_again(Micros now) {
   bool is_late = false;
+  std::vector<Drop*> due;
   for (auto drop = drops_.begin(); drop != drops_.end();) {
     const auto& dropped = *standing(drop->first);
-    if (dropped.held.number != 0) {
-      shut_down(dropped.held.socket);
-    }
-    if (dropped.held.number != 0 || dropped.is_over || dropped.is_unreachable) {
+    auto& [since, unknown_ended_at] = drop->second;
+    if (dropped.is_unreachable || (dropped.held.number != 0 && !dropped.is_over && shut_down(dropped.held.socket))) {
       drop = drops_.erase(drop);
-    } else {
-      is_late = is_late || now >= drop->second + kDropPatience;
-      ++drop;
+      continue;
+    }
+    if (unknown_ended_at == 0 && now >= since + kDropPatience) {
+      due.push_back(&drop->second);
+    }
+    is_late = is_late || (unknown_ended_at != 0 && now >= unknown_ended_at + kDropPatience);
+    ++drop;
+  }
+  // Not often: whoever begins needs some time for it.
+  if (!due.empty() && now >= unknown_ended_at_ + kDropPatience) {
+    end_unknown();
+    unknown_ended_at_ = now;
+    for (auto* drop : due) {
+      drop->unknown_ended_at = now;
     }
   }
   return is_late;
+}
+
+void StandingConnections::end_unknown() {
+  for (const auto& connection : descriptors_.standing()) {
+    if (!numbers_.contains(connection.number)) {
+      shut_down(connection.socket);
+    }
+  }
 }
 
 void StandingConnections::end(ConnectionId connection) {
@@ -179,6 +214,7 @@ void StandingConnections::end(ConnectionId connection) {
   forget_probe(ending);
   numbers_.erase(ending.held.number);
   drops_.erase(connection);
+  heirs_.erase(ending.former);
   const auto id = ids_.extract(connection);
   standing_.erase(id.mapped());
 }

@@ -22,7 +22,8 @@ namespace ballast {
 // A connection has ended when a message for it finds nobody, and since then all that had come over it by then has been
 // read (common/net/read_rounds.h). So after its end nothing comes of it. ZeroMQ tells that a connection is over before
 // that; to such ones probes are sent, for else nobody may send to a connection in whose place the session has another
-// one. Keeps something for each connection that stands or whose end is not found yet. One thread.
+// one. A name that another connection takes before the end of the one that had it is found may hold what was sent to that
+// one: to drop the former is to drop the latter. Keeps something for each connection that stands or whose end is not found yet. One thread.
 class StandingConnections {
  public:
   struct Connection {
@@ -41,6 +42,7 @@ class StandingConnections {
     bool is_over = false;  // ZeroMQ has told so: nobody will get the probe
   };
   static constexpr std::size_t kProbesAtOnce = 256;
+  static constexpr Micros kDropPatience = 1'000'000;
 
   // `router` is bound, has SocketOptions::tells_connections, and outlives this.
   // `unread`: as its SocketOptions have it. Ids of connections that `after` others were heard before are not used
@@ -65,10 +67,12 @@ class StandingConnections {
 
   // Those to be probed now; what becomes of it is told by unreachable().
   std::vector<Probe> probes(Micros now);
-  // Ends the connection, now or as soon as its descriptor can be told. False: nothing is to be done, for it is over or
-  // was dropped before.
+  // Ends the connection, now or as soon as its descriptor can be told. False: it is over, as far as is known, or was
+  // dropped before.
   bool drop(ConnectionId connection, Micros now);
-  // Tries again those whose descriptor was not known. True: one of them does not end but by making the socket anew.
+  // Tries again those that have not ended. After kDropPatience all are ended of which it is not known which connections
+  // they are: whoever has just begun, and whoever is to go. True: that long afterwards one has not ended yet, and does
+  // not but by making the socket anew.
   bool drop_again(Micros now);
 
   // Since the last call. What came over them has been read before.
@@ -88,12 +92,21 @@ class StandingConnections {
     bool is_over = false;
     bool is_unreachable = false;
     bool is_dropped = false;
+    ConnectionId former = 0;  // had its name before; 0: nobody
     std::optional<std::pair<Micros, Micros>> probe;  // when, and how long before the one after
   };
 
+  struct Drop {
+    Micros since = 0;
+    Micros unknown_ended_at = 0;  // 0: not yet
+  };
+
   [[nodiscard]] Standing* standing(ConnectionId connection);  // null: it has ended
+  // Or of the one that has its name now, if that is another one.
+  [[nodiscard]] Standing* standing_or_heir(ConnectionId connection);
   void learn(Standing& standing, const Frame& header);
   bool is_anothers(const Standing& standing, const Frame& header);
+  void end_unknown();
   void end(ConnectionId connection);
   void take_over(Micros now);
   void probe(Standing& standing, Micros at, Micros wait);
@@ -108,7 +121,9 @@ class StandingConnections {
   std::unordered_map<ConnectionDescriptors::Number, ConnectionId> numbers_;
   std::deque<std::pair<ReadRounds::Moment, ConnectionId>> waiting_;  // that are unreachable, the first ones first
   std::set<std::pair<Micros, ConnectionId>> probes_;
-  std::unordered_map<ConnectionId, Micros> drops_;  // to be ended, since when
+  std::unordered_map<ConnectionId, std::string> heirs_;  // by Standing::former: the routing id
+  std::unordered_map<ConnectionId, Drop> drops_;         // to be ended
+  Micros unknown_ended_at_ = 0;                          // last
   std::vector<Ended> ended_;
 };
 

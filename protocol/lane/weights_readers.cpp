@@ -113,6 +113,7 @@ std::vector<ChunkId> WeightsReaders::waiting_by_age() const {
 }
 
 void WeightsReaders::begin() {
+  first_of_timeline_ = next_number_;
   waiting_.clear();
   overdue_.reset();
   for (auto& [id, chunk] : chunks_) {
@@ -175,10 +176,17 @@ bool WeightsReaders::is_going(const Connection& connection) const {
   return connection.is_cut && passed_ - connection.since < limits_.patience;
 }
 
+// What is read first is of a timeline that is over.
+bool WeightsReaders::is_past(const Connection& connection) const {
+  return *connection.replies.begin() < first_of_timeline_;
+}
+
 std::int64_t WeightsReaders::behind(const Connection& connection) const {
   const auto& first = replies_.at(*connection.replies.begin());
-  const auto may_be = is_slow(connection.payer) ? limits_.patience / kPartInPause
-                                                : limits_.patience + time_on_slowest_link(first.bytes);
+  const auto takes = time_on_slowest_link(first.bytes);
+  const auto may_be = is_past(connection)         ? 0
+                      : is_slow(connection.payer) ? limits_.patience / kPartInPause + takes / kFasterInPause
+                                                  : limits_.patience + takes;
   return static_cast<std::int64_t>(passed_ - connection.since) - static_cast<std::int64_t>(may_be);
 }
 
@@ -238,10 +246,10 @@ void WeightsReaders::cut(const ConnectionKey& key, Uncut& uncut) {
     buffer = buffer->second.empty() ? uncut.erase(buffer) : std::next(buffer);
   }
   auto& connection = connections_.at(key);
-  if (!connection.is_cut) {
+  if (!connection.is_cut && !is_past(connection)) {
     was_slow(connection.payer);
   }
-  ++counters_.cut;
+  counters_.cut += connection.is_cut ? 0 : 1;
   connection.is_cut = true;
   connection.since = passed_;
 }
@@ -255,10 +263,12 @@ std::vector<WeightsReaders::Reader> WeightsReaders::cut() {
   find_overdue();
   auto uncut = this->uncut();
   const auto cut_some = [&](Micros waited, auto&& is_to_go) {
-    for (const auto& key : lacking(uncut, waited) > 0 ? keeping() : std::vector<ConnectionKey>()) {
-      if (is_to_go(key) && lacking(uncut, waited) > 0) {
+    auto lacks = lacking(uncut, waited);
+    for (const auto& key : lacks > 0 ? keeping() : std::vector<ConnectionKey>()) {
+      if (lacks > 0 && is_to_go(key)) {
         cut(key, uncut);
         readers.push_back({key.first, key.second, connections_.at(key).payer});
+        lacks = lacking(uncut, waited);
       }
     }
   };

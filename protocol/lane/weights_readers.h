@@ -25,7 +25,8 @@ struct ReaderCounters {
 // it costs memory of which its readers alone decide how long. For that some memory is set aside. An update that would
 // keep more than that waits, and connections over which something is kept are ended until there is room:
 //  - those over which nothing was read for longer than what is read there now takes on the slowest link that is of use.
-//    Who answers for one of them has less time during a pause, twice as long each time;
+//    Who answers for one of them has less time during a pause, twice as long each time; and what is read of a timeline
+//    that is over has none, for it is of no use to anybody;
 //  - when an update has waited for as long as the largest of what is kept takes on that link, others as well, first the
 //    one that is furthest behind it.
 //
@@ -36,6 +37,7 @@ class WeightsReaders {
   static constexpr std::size_t kMostSlow = 4096;  // beyond that the one that was cut longest ago is forgotten
   static constexpr std::uint32_t kMostPauseDoublings = 7;
   static constexpr Micros kPartInPause = 4;      // of the patience
+  static constexpr Micros kFasterInPause = 16;   // than the slowest link that is of use
   static constexpr Micros kLooksInPatience = 8;  // for whom to cut
 
   struct Limits {
@@ -114,7 +116,8 @@ class WeightsReaders {
   [[nodiscard]] auto state() const {
     return listed::all(listed::plain(limits_), listed::parts(replies_, connections_, chunks_), listed::fixed(kept_),
                        listed::parts(slow_), listed::ages(waiting_), listed::plain(has_room_again_, overdue_),
-                       listed::ages(passed_, seen_, looked_), listed::names(next_number_), listed::accounts(counters_));
+                       listed::ages(passed_, seen_, looked_), listed::names(next_number_, first_of_timeline_),
+                       listed::accounts(counters_));
   }
 
  private:
@@ -166,6 +169,7 @@ class WeightsReaders {
   [[nodiscard]] bool is_slow(PayerId payer) const;
   void was_slow(PayerId payer);
   [[nodiscard]] bool is_going(const Connection& connection) const;
+  [[nodiscard]] bool is_past(const Connection& connection) const;
   // Microseconds for which nothing was read over it, beyond what it may be.
   [[nodiscard]] std::int64_t behind(const Connection& connection) const;
   [[nodiscard]] std::vector<ConnectionKey> keeping() const;
@@ -187,6 +191,7 @@ class WeightsReaders {
   Micros seen_ = 0;    // the clock
   Micros looked_ = 0;  // for whom to cut, by passed_
   std::uint64_t next_number_ = 1;
+  std::uint64_t first_of_timeline_ = 1;  // the number of its first reply
   ReaderCounters counters_;
 };
 

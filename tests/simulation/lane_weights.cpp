@@ -89,6 +89,14 @@ void LaneShell::judge_cut(Host& host, SessionId session, ConnectionId connection
   const bool is_past = std::ranges::any_of(
       replies_, [&](const auto& each) { return chunks_.at(each.second.chunk).buffers[each.second.buffer].is_past; });
   require(is_past || !waits_since_.empty(), "a connection is cut for what is read over it, and no update waits");
+  // What is read first over it is of a timeline that is over, and of no use.
+  const auto first = std::ranges::find_if(replies_, [&](const auto& each) {
+    return each.second.session == session && each.second.connection == connection;
+  });
+  if (chunks_.at(first->second.chunk).buffers[first->second.buffer].is_past) {
+    ticks_without_cut_ = 0;
+    return;
+  }
   const auto patience = kKeptPatience / 2;  // by a clock of its own
   const auto is_late = [&](const auto& each) { return host.now() - each.second >= patience; };
   // Of one that was cut before it is no longer than from one tick to the next.

@@ -363,6 +363,85 @@ TEST_CASE("a name that is used again is another connection's") {
   CHECK(server.send(server.last_of(7)));
 }
 
+// Its name is another's before anybody looks whether it has ended; that one's first message is read.
+ConnectionId take_name_at_once(zmq::context_t& context, ServerOfSessions& server, std::unique_ptr<Dealer>& heir) {
+  auto gone = connected(context, server, 7);
+  server.read_next();
+  const auto connection = server.last_of(7);
+  const int descriptor = server.descriptor();
+  gone->close();
+  eventually([&] {
+    server.read();  // so that its name is free
+    return is_closed(descriptor);
+  });
+  ::usleep(20'000);
+  server.read();
+  heir = connected(context, server, 7);
+  server.read_next();
+  return connection;
+}
+
+TEST_CASE("who has taken the name of one that is dropped ends with it, and nobody else") {
+  for (const bool speaks : {false, true}) {
+    CAPTURE(speaks);
+    Addresses addresses;
+    ServerOfSessions server(addresses.make("tcp"));
+    zmq::context_t context;
+    auto other = connected(context, server, 8);
+    server.read_next();
+    std::unique_ptr<Dealer> heir;
+    const auto connection = take_name_at_once(context, server, heir);
+    REQUIRE(server.last_of(7) == connection);
+    if (speaks) {  // when it is known whose name it has, and what that one was sent may be its own
+      CHECK(server.ended_after(50).empty());
+      REQUIRE(heir->send("", bytes_of("again")));
+      CHECK(server.read_next() == "again");
+      CHECK(server.last_of(7) > connection);
+      CHECK(server.next_end() == Ended{7, connection});
+    }
+    server.standing().drop(connection, monotonic_micros());
+    CHECK(server.next_end() == Ended{7, server.last_of(7)});
+    eventually([&] {
+      heir->tick(monotonic_micros());
+      return heir->connections() > 0;
+    });
+    CHECK(server.ended_after(50).empty());
+    CHECK(other->connections() == 0);
+    CHECK(hears_answer(server, *other, 8));
+  }
+}
+
+TEST_CASE("one that is dropped, and of which it was never known which it is, ends without the others") {
+  Addresses addresses;
+  ServerOfSessions server(addresses.make("tcp"));
+  zmq::context_t context;
+  zmq::context_t others;
+  auto other = connected(context, server, 5000);
+  server.read_next();
+  bool was_used_again = false;
+  for (SessionId session = 1; session < 50 && !was_used_again; ++session) {
+    auto gone = connected(context, server, session);
+    server.read_next();
+    const int descriptor = server.descriptor();
+    gone->close();
+    eventually([&] { return is_closed(descriptor); });
+    auto heir = connected(others, server, session + 1000);
+    server.read_waiting();  // the socket is never found empty: it may have been said by the one before
+    was_used_again = server.descriptor() == descriptor;
+    server.standing().drop(server.last_of(session + 1000), monotonic_micros());
+    std::vector<Ended> ended;
+    eventually([&] {
+      const auto more = server.ended_after(10);
+      ended.insert(ended.end(), more.begin(), more.end());
+      return ended.size() == 2;
+    });
+    CHECK(std::ranges::count(ended, session + 1000, &Ended::session) == 1);
+  }
+  CHECK(was_used_again);
+  CHECK(other->connections() == 0);
+  CHECK(hears_answer(server, *other, 5000));
+}
+
 TEST_CASE("the listening descriptor is never one of a connection's") {
   Addresses addresses;
   ServerOfSessions server(addresses.make("tcp"));

@@ -275,7 +275,8 @@ TEST_CASE("who answers for one that was cut has less time during a pause, twice 
     return is_cut;
   };
   const auto whole = kPatienceWithReaders + time_on_slowest_link(100);
-  const auto in_pause = kPatienceWithReaders / WeightsReaders::kPartInPause;
+  const auto in_pause = kPatienceWithReaders / WeightsReaders::kPartInPause +
+                        time_on_slowest_link(100) / WeightsReaders::kFasterInPause;
   stand_still();
   CHECK(is_cut_after(whole));
   readers.pass(kPauseOfReaders - in_pause - 1);
@@ -368,15 +369,20 @@ TEST_CASE("only what is read first counts as read: the transport does not take a
   CHECK(weights.cut() == Cut{reader(1)});
 }
 
-TEST_CASE("what is kept of a timeline that is over, beyond what is set aside, is read in time or cut") {
+TEST_CASE("what is kept of a timeline that is over, beyond what is set aside, is of no use to anybody and cut at once") {
   Readers readers(100);
   auto& weights = readers.weights;
   readers.sends(1, kRead);
   readers.sends(2, kReadOther);
   weights.begin();
   CHECK(weights.kept_bytes() == 200);
-  readers.pass(kPatienceWithReaders);
-  CHECK(weights.cut().empty());
-  readers.pass(kPatienceWithReaders);
   CHECK(weights.cut() == Cut{reader(1)});
+  // Who reads of the timeline that is now has his time.
+  readers.pass(kPatienceWithReaders);
+  weights.released(1);
+  readers.sends(1, kRead);
+  CHECK(weights.updates(kRead));
+  CHECK_FALSE(weights.updates(kRead));
+  CHECK(weights.cut() == Cut{reader(2)});
+  CHECK(weights.cut().empty());
 }
