@@ -22,8 +22,9 @@ namespace ballast {
 // A connection has ended when a message for it finds nobody, and since then all that had come over it by then has been
 // read (common/net/read_rounds.h). So after its end nothing comes of it. ZeroMQ tells that a connection is over before
 // that; to such ones probes are sent, for else nobody may send to a connection in whose place the session has another
-// one. A name that another connection takes before the end of the one that had it is found may hold what was sent to that
-// one: to drop the former is to drop the latter. Keeps something for each connection that stands or whose end is not found yet. One thread.
+// one. A name that another connection takes before the end of the one that had it is found may hold what was sent to
+// that one: to drop the former is to drop the latter. Keeps something for each connection that stands or whose end is
+// not found yet. One thread.
 class StandingConnections {
  public:
   struct Connection {
@@ -92,7 +93,7 @@ class StandingConnections {
     bool is_over = false;
     bool is_unreachable = false;
     bool is_dropped = false;
-    ConnectionId former = 0;  // had its name before; 0: nobody
+    ConnectionId former = 0;                         // had its name before; 0: nobody
     std::optional<std::pair<Micros, Micros>> probe;  // when, and how long before the one after
   };
 

@@ -484,8 +484,8 @@ void CallBook::call_good(Timeline timeline, const LaneApplier& applier, const Fa
   }
 }
 
-// They are the last of what is offered, and small. Where nothing else finds room they show who brings what first: else a
-// newcomer, whose slots are called when all before them have come, would never have brought anything.
+// They are the last of what is offered, and small. Where nothing else finds room they show who brings what first: else
+// a newcomer, whose slots are called when all before them have come, would never have brought anything.
 void CallBook::call_statistics(Timeline timeline, const LaneApplier& applier, const FactorPlan& plan,
                                Actions& actions) {
   const auto wanted = applier.oldest_wanted();

@@ -49,10 +49,10 @@ class CallBook {
 
   struct Limits {
     std::uint64_t memory = 0;
-    std::uint64_t reserve = 0;  // of it, for the spine
-    std::uint64_t largest = 0;  // chunk
-    Micros overdue = 0;         // what is called for longer, and longer by its size, is taken back
-    Micros pause = 0;           // for which nothing is called of who has failed the first time
+    std::uint64_t reserve = 0;               // of it, for the spine
+    std::uint64_t largest = 0;               // chunk
+    Micros overdue = 0;                      // what is called for longer, and longer by its size, is taken back
+    Micros pause = 0;                        // for which nothing is called of who has failed the first time
     std::optional<ChunkId> statistics = {};  // that chunk, if the lane has it
     std::uint64_t statistics_room = 0;       // of the memory beside the reserve: for nothing else
     bool operator==(const Limits&) const = default;
@@ -188,8 +188,7 @@ class CallBook {
                               const FactorPlan& plan, Look&& look);
   void call_spine(Timeline timeline, const LaneApplier& applier, const FactorPlan& plan, lane::Actions& actions);
   void call_good(Timeline timeline, const LaneApplier& applier, const FactorPlan& plan, lane::Actions& actions);
-  void call_statistics(Timeline timeline, const LaneApplier& applier, const FactorPlan& plan,
-                       lane::Actions& actions);
+  void call_statistics(Timeline timeline, const LaneApplier& applier, const FactorPlan& plan, lane::Actions& actions);
   void call_others(Timeline timeline, const LaneApplier& applier, const FactorPlan& plan, lane::Actions& actions);
   void give_ahead(const LaneApplier& applier, lane::Actions& actions);
   void ask_back(lane::Actions& actions);

@@ -99,9 +99,9 @@ class RoundApplier {
   [[nodiscard]] auto state() const {
     return listed::all(
         listed::plain(slots_, steps_, event_bytes_, measures_updates_, needs_whole_gradient_), listed::parts(chunks_),
-        listed::plain(base_, open_step_, behind_, next_decided_, waiting_chunks_),
-        listed::names(brought_first_), listed::accounts(held_payloads_), listed::fixed(held_bytes_, root_bytes_, lowest_),
-        listed::parts(readers_), listed::accounts(counters_));
+        listed::plain(base_, open_step_, behind_, next_decided_, waiting_chunks_), listed::names(brought_first_),
+        listed::accounts(held_payloads_), listed::fixed(held_bytes_, root_bytes_, lowest_), listed::parts(readers_),
+        listed::accounts(counters_));
   }
 
  private:

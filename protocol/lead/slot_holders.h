@@ -127,10 +127,11 @@ class SlotHolders {
   // All of it.
   template <typename = void>
   [[nodiscard]] auto state() const {
-    return listed::all(listed::fixed(rules_), listed::parts(holders_), listed::names(joined_),
-                       listed::parts(open_, typical_of_all_, typical_, typical_of_others_, contested_, tried_, delivered_),
-                       listed::ages(delivered_until_, heard_), listed::plain(some_have_credit_, brought_), listed::names(turns_),
-                       listed::accounts(counts_), listed::fixed(changed_));
+    return listed::all(
+        listed::fixed(rules_), listed::parts(holders_), listed::names(joined_),
+        listed::parts(open_, typical_of_all_, typical_, typical_of_others_, contested_, tried_, delivered_),
+        listed::ages(delivered_until_, heard_), listed::plain(some_have_credit_, brought_), listed::names(turns_),
+        listed::accounts(counts_), listed::fixed(changed_));
   }
 
  private:
@@ -164,7 +165,8 @@ class SlotHolders {
   Micros delivered_until_ = 0;  // then they have not, and the slots are missing
   Micros heard_ = 0;            // of any session, last
   bool some_have_credit_ = false;
-  // Slots, by the newest report with which each was known. Whoever says goodbye and comes again has brought nothing since.
+  // Slots, by the newest report with which each was known. Whoever says goodbye and comes again has brought nothing
+  // since.
   std::map<SessionId, std::uint64_t> brought_;
   std::uint64_t turns_ = 0;  // have been given, of trials
   ShareCounts counts_;

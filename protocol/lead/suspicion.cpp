@@ -5,6 +5,11 @@
 
 namespace ballast {
 
+void Suspicion::hear_nothing(bool is_silent) {
+  is_silent_ = is_silent;
+  was_late_ = was_late_ || (is_late_ && !is_silent_);
+}
+
 void Suspicion::send_nothing(bool is_unpaying) {
   is_unpaying_ = is_unpaying;
   credit_ = is_unpaying ? 0 : credit_;
@@ -31,7 +36,7 @@ void Suspicion::close_step() {
     credit_ -= std::min<std::uint32_t>(credit_, 1);
     ++misses_;
   }
-  was_late_ = is_late_;
+  was_late_ = was_late_ && is_late_;
 }
 
 void Suspicion::open_step(bool has_share) {

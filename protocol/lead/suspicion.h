@@ -23,7 +23,7 @@ class Suspicion {
   // It is given up, and may be back in this step.
   void lose() { is_lost_ = true; }
   void find() { is_lost_ = false; }
-  void hear_nothing(bool is_silent) { is_silent_ = is_silent; }
+  void hear_nothing(bool is_silent);
   // Lanes say that nothing came of what they called of it: it has no credit until they do not.
   void send_nothing(bool is_unpaying);
   void find_late();
@@ -63,7 +63,7 @@ class Suspicion {
   bool is_unpaying_ = false;
   bool is_late_ = false;
   bool is_relieved_ = false;
-  bool was_late_ = false;     // in the open step
+  bool was_late_ = false;     // in the open step, when it was heard of
   bool has_brought_ = false;  // something, in the open step
   std::uint32_t credit_ = 0;
   std::uint32_t misses_ = 0;  // steps in a row in which it was late, though not silent, and brought nothing

@@ -167,8 +167,9 @@ TEST_CASE("a walk of a lane's copy visits the same values, of nearly all kinds")
     CHECK(visited[Kind::plain] > 50);
     CHECK(visited[Kind::ages] == 10);     // the lead's silence, the session's, the last report, calls', readers'
     CHECK(visited[Kind::payloads] == 1);  // of the contribution
-    CHECK(visited[Kind::names] ==
-          (by_items ? 11 : 7));  // the last report, next call and reply, connection and key, tickets, who waits, first ones
+    // The last report, next call and reply, a timeline's first one, connection and key, tickets, who waits; in rounds
+    // who brought slots first.
+    CHECK(visited[Kind::names] == (by_items ? 12 : 8));
     CHECK(visited[Kind::accounts] ==
           (by_items ? 5 : 10));  // in rounds contributors, those of the newest version and payloads, too
     CHECK(visited[Kind::parts] == 0);

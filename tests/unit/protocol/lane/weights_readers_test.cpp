@@ -275,8 +275,8 @@ TEST_CASE("who answers for one that was cut has less time during a pause, twice 
     return is_cut;
   };
   const auto whole = kPatienceWithReaders + time_on_slowest_link(100);
-  const auto in_pause = kPatienceWithReaders / WeightsReaders::kPartInPause +
-                        time_on_slowest_link(100) / WeightsReaders::kFasterInPause;
+  const auto in_pause =
+      kPatienceWithReaders / WeightsReaders::kPartInPause + time_on_slowest_link(100) / WeightsReaders::kFasterInPause;
   stand_still();
   CHECK(is_cut_after(whole));
   readers.pass(kPauseOfReaders - in_pause - 1);
@@ -369,7 +369,8 @@ TEST_CASE("only what is read first counts as read: the transport does not take a
   CHECK(weights.cut() == Cut{reader(1)});
 }
 
-TEST_CASE("what is kept of a timeline that is over, beyond what is set aside, is of no use to anybody and cut at once") {
+TEST_CASE(
+    "what is kept of a timeline that is over, beyond what is set aside, is of no use to anybody and cut at once") {
   Readers readers(100);
   auto& weights = readers.weights;
   readers.sends(1, kRead);
