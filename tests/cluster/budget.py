@@ -19,6 +19,7 @@ STEPS = int(os.environ.get("BALLAST_BUDGET_STEPS", "20"))
 PLOT = os.environ.get("BALLAST_BUDGET_PLOT")
 SESSIONS = 200
 SHARDS = 2
+SLOTS = 8
 ALLOWANCE = 64        # MiB: freed memory stays with the process, and ZeroMQ's buffers are not of the budget
 PARAMETERS = 8        # of 1024 x 1024 floats each
 BEGUN = 2             # steps that are over before anybody else comes
@@ -26,7 +27,7 @@ PATIENCE = 300
 
 
 def model(steps):
-    text = jobs.emulated(steps=steps, compute_ms=20, job="budget")
+    text = jobs.emulated(steps=steps, slots=SLOTS, compute_ms=20, job="budget")
     parameters = "\n".join(f"    - {{name: p{i}.weight, shape: [1024, 1024]}}" for i in range(PARAMETERS))
     head, rest = text.split("  parameters:\n")
     return head + "  parameters:\n" + parameters + "\n" + rest[rest.index("data:"):].replace("shards: 1, workers: 1", f"shards: {SHARDS}, workers: 2")
@@ -124,21 +125,14 @@ class Budget(keys.ByHand):
     def test_who_comes_later_computes_its_part_in_the_least_memory(self):
         """Where nothing has room, what it is tried with is called last of all, when its holder would have it as well."""
         servers, pages = self.begin("later", least_memory(self, model(100_000)), 100_000)
-        workers = [self.worker("first")]
+        workers = [self.worker("first"), self.worker("second")]
         self.wait_for("steps", lambda: self.step() >= BEGUN)
-        workers.append(self.worker("second"))
-        slots = {}
+        workers.append(self.worker("third"))
 
-        def computes_a_third():
+        def has_brought_a_step():
             page = metrics.scrape(f"http://{pages[0]}/metrics")
-            now = {worker: sum(metrics.values(page, "ballast_lead_worker_slots_total", worker=worker)) for worker in ("first", "second")}
-            lately = {worker: now[worker] - slots.get(worker, 0) for worker in now}
-            slots.update(now)
-            return lately["second"] * 3 > lately["first"] + lately["second"]
-        began = time.monotonic()
-        self.pause = 1
-        self.wait_for("a part of each step", computes_a_third)
-        print(f"after {time.monotonic() - began:.0f} s the second has its part: {slots}", flush=True)
+            return sum(metrics.values(page, "ballast_lead_worker_slots_total", worker="third")) >= SLOTS
+        self.wait_for("its slots", has_brought_a_step)
         self.ballast("stop", self.lead, "--keys", self.made / "operator.key")
         for process in [*workers, *servers]:
             self.assertEqual(process.wait(self.patience), 0, self.logs())
