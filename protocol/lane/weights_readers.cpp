@@ -73,6 +73,7 @@ std::uint64_t WeightsReaders::kept_by_update(const Chunk& chunk) {
 bool WeightsReaders::may_update(ChunkId id) {
   const auto more = kept_by_update(chunks_[id]);
   if (more > 0 && (kept_ + more > limits_.set_aside || overdue_.value_or(id) != id)) {
+    has_room_again_ = has_room_again_ && !waiting_.empty();  // of what was read before it waits
     counters_.waits += waiting_.emplace(id, passed_).second ? 1 : 0;
     return false;
   }

@@ -35,10 +35,11 @@ bool SlotHolder::has_left(const OpenStep& open) const {
 }
 
 bool SlotHolder::is_awaited(const OpenStep& open, SessionId session) const {
+  const bool is_at_work = open.missing.contains(seen.in_hand(open.step)) || has_left(open);
   if (share.is_trial()) {
-    return false;
+    return is_at_work && suspicion.has_credit();
   }
-  if (open.missing.contains(seen.in_hand(open.step)) || has_left(open)) {
+  if (is_at_work) {
     return true;
   }
   const auto is_missing = [&](SlotRange range) { return open.missing.contains_some_of(range); };

@@ -143,6 +143,17 @@ TEST_CASE("an update waits where there is no room for what it would keep, and go
   CHECK(weights.waiting().empty());
 }
 
+TEST_CASE("what was read before an update waits lets it not go on") {
+  Readers readers(100);
+  auto& weights = readers.weights;
+  weights.released(readers.keep(1, kReadOther));
+  readers.keep(1, kReadOther);
+  readers.sends(2, kRead);
+  CHECK(weights.updates(kRead));
+  CHECK_FALSE(weights.updates(kRead));
+  CHECK_FALSE(weights.may_go_on());
+}
+
 TEST_CASE("what is read of a buffer that others read, or that nothing waits for, lets nothing go on") {
   Readers readers(100);
   auto& weights = readers.weights;
