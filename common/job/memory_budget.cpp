@@ -82,7 +82,7 @@ LaneMemory lane_memory(const Job& job, const std::vector<Chunk>& chunks, std::ui
   const bool is_of_items = is_item_mode(training.mode);
   lane.reserve = reserve_of(training.slots, own, needs_whole_gradient(training), is_of_items);
   lane.statistics = is_of_items ? 0 : statistics_room_of(training.slots, own);
-  lane.wanted = lane.reserve + std::max(lane.statistics, 2 * at_once * lane.owned);
+  lane.wanted = lane.least() + 2 * at_once * lane.owned;
   return lane;
 }
 

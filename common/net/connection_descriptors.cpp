@@ -96,6 +96,11 @@ std::optional<ConnectionDescriptors::Connection> ConnectionDescriptors::of_messa
   return look_at(descriptor, [&] { return surely_at(descriptor); });
 }
 
+ConnectionDescriptors::Number ConnectionDescriptors::newest() {
+  take_changes();
+  return last_;
+}
+
 std::vector<ConnectionDescriptors::Connection> ConnectionDescriptors::standing() {
   take_changes();
   std::vector<int> descriptors;

@@ -36,6 +36,8 @@ class ConnectionDescriptors {
   // The connection that a message came over which is read now; nothing if it can't be told: it is over, or one that had
   // the descriptor before is, and messages of it may still have been unread.
   std::optional<Connection> of_message(int descriptor);
+  // The number of the one that has begun last.
+  Number newest();
   // Connections that stand now, messages of which may still be unread.
   std::vector<Connection> standing();
   // The numbers of those that are over, since the last call. Their messages may still be unread.

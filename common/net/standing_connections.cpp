@@ -168,7 +168,7 @@ bool StandingConnections::drop(ConnectionId connection, Micros now) {
   }
   const bool was_dropped = std::exchange(dropped->is_dropped, true);
   if (dropped->is_over || dropped->held.number == 0 || (!was_dropped && !shut_down(dropped->held.socket))) {
-    drops_.emplace(dropped->connection.id, Drop{now});
+    drops_.emplace(dropped->connection.id, Drop{now, descriptors_.newest(), 0});
   }
   return !was_dropped && !dropped->is_over;
 }
@@ -178,7 +178,7 @@ bool StandingConnections::drop_again(Micros now) {
   std::vector<Drop*> due;
   for (auto drop = drops_.begin(); drop != drops_.end();) {
     const auto& dropped = *standing(drop->first);
-    auto& [since, unknown_ended_at] = drop->second;
+    auto& [since, newest, unknown_ended_at] = drop->second;
     if (dropped.is_unreachable || (dropped.held.number != 0 && !dropped.is_over && shut_down(dropped.held.socket))) {
       drop = drops_.erase(drop);
       continue;
@@ -191,19 +191,28 @@ bool StandingConnections::drop_again(Micros now) {
   }
   // Not often: whoever begins needs some time for it.
   if (!due.empty() && now >= unknown_ended_at_ + kDropPatience) {
-    end_unknown();
     unknown_ended_at_ = now;
+    ConnectionDescriptors::Number newest = 0;
     for (auto* drop : due) {
       drop->unknown_ended_at = now;
+      newest = std::max(newest, drop->newest);
     }
+    end_unknown(newest);
   }
   return is_late;
 }
 
-void StandingConnections::end_unknown() {
+// Those that are over are probed at once then: else their names might be taken again.
+void StandingConnections::end_unknown(ConnectionDescriptors::Number newest) {
   for (const auto& connection : descriptors_.standing()) {
-    if (!numbers_.contains(connection.number)) {
+    if (connection.number <= newest && !numbers_.contains(connection.number)) {
       shut_down(connection.socket);
+    }
+  }
+  for (const auto& [id, drop] : drops_) {
+    auto& dropped = *standing(id);
+    if (dropped.is_over && drop.unknown_ended_at != 0) {
+      probe(dropped, drop.unknown_ended_at, kFirstProbe);
     }
   }
 }

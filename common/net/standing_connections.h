@@ -71,8 +71,8 @@ class StandingConnections {
   // Ends the connection, now or as soon as its descriptor can be told. False: it is over, as far as is known, or was
   // dropped before.
   bool drop(ConnectionId connection, Micros now);
-  // Tries again those that have not ended. After kDropPatience all are ended of which it is not known which connections
-  // they are: whoever has just begun, and whoever is to go. True: that long afterwards one has not ended yet, and does
+  // Tries again those that have not ended. After kDropPatience all are ended that had begun by then and of which it is not
+  // known which connections they are: whoever had just begun, and whoever is to go. True: that long afterwards one has not ended yet, and does
   // not but by making the socket anew.
   bool drop_again(Micros now);
 
@@ -99,7 +99,8 @@ class StandingConnections {
 
   struct Drop {
     Micros since = 0;
-    Micros unknown_ended_at = 0;  // 0: not yet
+    ConnectionDescriptors::Number newest = 0;  // connection of the socket at that time: later ones are not meant
+    Micros unknown_ended_at = 0;               // 0: not yet
   };
 
   [[nodiscard]] Standing* standing(ConnectionId connection);  // null: it has ended
@@ -107,7 +108,7 @@ class StandingConnections {
   [[nodiscard]] Standing* standing_or_heir(ConnectionId connection);
   void learn(Standing& standing, const Frame& header);
   bool is_anothers(const Standing& standing, const Frame& header);
-  void end_unknown();
+  void end_unknown(ConnectionDescriptors::Number newest);
   void end(ConnectionId connection);
   void take_over(Micros now);
   void probe(Standing& standing, Micros at, Micros wait);

@@ -497,12 +497,17 @@ void CallBook::call_statistics(Timeline timeline, const LaneApplier& applier, co
   const auto& good = offers_.good().works();
   auto at = good.lower_bound(Work{wanted->step, *limits_.statistics, Node{}});
   for (std::size_t looked = 0; at != good.end() && looked < kMostLookedAt && fits(); ++looked) {
-    const auto& [work, sessions] = *at++;
+    const auto [work, sessions] = *at++;
     if (work.step != wanted->step || work.chunk != *limits_.statistics) {
       return;
     }
-    if (applier.want(work, plan) == Want::wanted && !is_called(work, applier.slots())) {
-      call(timeline, *sessions.begin(), Work(work), bytes, actions);
+    const auto want = applier.want(work, plan);
+    if (want == Want::wanted && !is_called(work, applier.slots())) {
+      call(timeline, *sessions.begin(), work, bytes, actions);
+    } else if (want == Want::covered) {
+      for (const auto each : sessions) {
+        receipt(timeline, each, work, actions);
+      }
     }
   }
 }

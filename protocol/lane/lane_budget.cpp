@@ -25,7 +25,7 @@ std::uint64_t reserve_of(Slot slots, const std::vector<LaneChunk>& chunks, bool 
 std::uint64_t statistics_room_of(Slot slots, const std::vector<LaneChunk>& chunks) {
   std::uint64_t bytes = 0;
   for (const auto& chunk : chunks) {
-    bytes += chunk.statistics ? Round::most_payloads(slots) * chunk.bytes : 0;
+    bytes += chunk.statistics ? (Round::most_payloads(slots) + 1) * chunk.bytes : 0;
   }
   return bytes;
 }

@@ -15,7 +15,7 @@ namespace ballast {
 // one.
 std::uint64_t reserve_of(Slot slots, const std::vector<LaneChunk>& chunks, bool needs_whole_gradient, bool is_of_items);
 
-// What the statistics of a step's slots take at most, of rounds: by them a newcomer shows that it can bring a slot,
+// What the statistics of a step's slots take at most, of rounds, one that joins them included: by them a newcomer shows that it can bring a slot,
 // also where nothing else of it finds room.
 std::uint64_t statistics_room_of(Slot slots, const std::vector<LaneChunk>& chunks);
 

@@ -424,7 +424,7 @@ SlotHolders::Chosen SlotHolders::takers(const Chosen& idle, const Chosen& counte
   std::ranges::copy_if(idle, std::back_inserter(good), is_good);
   const bool some_good_will = std::ranges::any_of(counted, [&](const Held* held) {
     const auto& own = held->second;
-    return is_good(held) && !own.suspicion.is_suspect() && own.is_awaited(open_, held->first);
+    return is_good(held) && !own.suspicion.is_suspect() && !own.share.is_trial() && own.is_awaited(open_, held->first);
   });
   return good.empty() && !some_good_will ? idle : good;
 }

@@ -88,7 +88,7 @@ class SlotHolders {
   [[nodiscard]] Chosen takers(const Chosen& idle, const Chosen& counted) const;
 
   void give(Held& to, SlotRange range, Micros now);
-  // As a trial: nobody waits for it.
+  // As a trial: nobody waits for the slot.
   void give_trial(Held& to, SlotRange range, Micros now);
   // Some have it as a trial. One that is to bring it is waited for as ever.
   [[nodiscard]] bool is_tried(Slot slot) const { return tried_.contains(slot); }

@@ -173,7 +173,7 @@ TEST_CASE("without cluster.memory_mib it is what the workers can make use of, at
   const auto job = job_of({"cluster.workers=3"});
   const auto shard = memory_of_shards(job).at(0);
   CHECK(pushed_per_step(job) == 5);  // 8 slots as [0, 2), [2, 5), [5, 8)
-  CHECK(shard.lanes.at(0).wanted == shard.lanes.at(0).reserve + 2 * 5 * shard.lanes.at(0).owned);
+  CHECK(shard.lanes.at(0).wanted == shard.lanes.at(0).least() + 2 * 5 * shard.lanes.at(0).owned);
   CHECK(server_bytes(job, shard, 0) == shard.wanted());
   CHECK(server_bytes(job, shard, 2 * shard.wanted()) == shard.wanted());
   CHECK(server_bytes(job, shard, 2 * shard.wanted() - 2) == shard.wanted() - 1);

@@ -64,6 +64,10 @@ TEST_CASE("a session is awaited while anything of its share or of what it has be
   CHECK(at.holder.is_awaited(at.open, 1));
   at.holder.share.make_trial();
   CHECK_FALSE(at.holder.is_awaited(at.open, 1));
+  at.holder.suspicion.bring();
+  CHECK(at.holder.is_awaited(at.open, 1));  // it is counted on, and takes nothing else meanwhile
+  at.open.missing.erase({7, 8});
+  CHECK_FALSE(at.holder.is_awaited(at.open, 1));
 }
 
 TEST_CASE("what a session has begun is taken out of a set, and nothing of another step") {
