@@ -71,9 +71,9 @@ class StandingConnections {
   // Ends the connection, now or as soon as its descriptor can be told. False: it is over, as far as is known, or was
   // dropped before.
   bool drop(ConnectionId connection, Micros now);
-  // Tries again those that have not ended. After kDropPatience all are ended that had begun by then and of which it is not
-  // known which connections they are: whoever had just begun, and whoever is to go. True: that long afterwards one has not ended yet, and does
-  // not but by making the socket anew.
+  // Tries again those that have not ended. After kDropPatience all are ended that had begun by then and of which it is
+  // not known which connections they are: whoever had just begun, and whoever is to go. True: that long afterwards one
+  // has not ended yet, and does not but by making the socket anew.
   bool drop_again(Micros now);
 
   // Since the last call. What came over them has been read before.

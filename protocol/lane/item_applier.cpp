@@ -173,8 +173,10 @@ ApplierOutcome ItemApplier::measured(const lane::Measured& event, const FactorPl
   if (is_expired) {
     ++counters_.staleness.expired;
     drop(update, outcome.actions);
+    // Whose own was computed from newer weights sends it again.
     for (const auto& sender : update.senders) {
-      outcome.answers.push_back({sender.session, sender.push, ReceiptOutcome::expired});
+      const auto what = has_expired(sender.push, chunk) ? ReceiptOutcome::expired : ReceiptOutcome::not_yet;
+      outcome.answers.push_back({sender.session, sender.push, what});
     }
     return outcome;
   }

@@ -15,8 +15,8 @@ namespace ballast {
 // one.
 std::uint64_t reserve_of(Slot slots, const std::vector<LaneChunk>& chunks, bool needs_whole_gradient, bool is_of_items);
 
-// What the statistics of a step's slots take at most, of rounds, one that joins them included: by them a newcomer shows that it can bring a slot,
-// also where nothing else of it finds room.
+// What the statistics of a step's slots take at most, of rounds, one that joins them included: by them a newcomer shows
+// that it can bring a slot, also where nothing else of it finds room.
 std::uint64_t statistics_room_of(Slot slots, const std::vector<LaneChunk>& chunks);
 
 // What is set aside of weights that are read and of no use else: a version of each chunk, and of its average (of

@@ -175,7 +175,7 @@ void LaneShell::receive(Host& host, ProcessId from, ConnectionId connection, con
   const ItemId item = push->step * host.life().slots + push->node.begin;
   if (push->fault == kNoSlot || host.world().non_finite != NonFinite::halt) {
     require(is_pending(host, push->chunk, item), "a push is not answered");
-    unanswered_.insert({push->chunk, item, from});
+    unanswered_.emplace(std::tuple(push->chunk, item, from), push->items.computed_from);
   }
 }
 
@@ -199,13 +199,14 @@ bool LaneShell::is_lost(Host& host, const Push& push) const {
 void LaneShell::note_answer(Host& host, SessionId session, const Receipt& receipt) {
   const Work work{receipt.step, receipt.chunk, receipt.node};
   in_hand_.answers += session == in_hand_.session && work == in_hand_.work ? 1 : 0;
-  unanswered_.erase({receipt.chunk, receipt.step * host.life().slots + receipt.node.begin, session});
+  const auto asked =
+      unanswered_.extract({receipt.chunk, receipt.step * host.life().slots + receipt.node.begin, session});
   if (receipt.outcome == ReceiptOutcome::not_yet) {
     return;
   }
   if (receipt.outcome == ReceiptOutcome::expired) {
     host.facts().note(in_hand_.is_lost ? Fact::lost_version : Fact::expired);
-    host.judge().expired(host.disks(), life_, receipt, in_hand_.base);
+    host.judge().expired(host.disks(), life_, receipt, asked.empty() ? in_hand_.base : asked.mapped());
     require(host.was_disturbed(), "a healthy session's contribution is refused for good");
   } else {
     host.judge().receipt_sent(host.disks(), session, life_, receipt, held_);
@@ -214,7 +215,8 @@ void LaneShell::note_answer(Host& host, SessionId session, const Receipt& receip
 
 // Who waits for a receipt gets it as soon as the item is applied.
 void LaneShell::check_answered(Host& host) const {
-  for (const auto& [chunk, item, session] : unanswered_) {
+  for (const auto& [what, base] : unanswered_) {
+    const auto& [chunk, item, session] = what;
     require(is_pending(host, chunk, item), "an item is applied, and a session that sent it hears nothing of it");
   }
 }

@@ -193,8 +193,8 @@ class LaneShell : public Process {
   std::uint64_t memory_ = 0;             // for contributions
   std::uint64_t kept_aside_;             // of weights that are read
   std::vector<SessionId> barred_;        // by the newest plan
-  // Items that sessions wait to hear of.
-  std::set<std::tuple<ChunkId, ItemId, SessionId>> unanswered_;
+  // Items that sessions wait to hear of, and from which version each was computed.
+  std::map<std::tuple<ChunkId, ItemId, SessionId>, Version> unanswered_;
   std::deque<lane::Event> own_events_;
 };
 

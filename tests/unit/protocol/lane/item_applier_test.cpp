@@ -259,6 +259,21 @@ TEST_CASE("a shard that goes on knows the items of its journal") {
   CHECK(applier.journal_sequence() == 33);
 }
 
+TEST_CASE("of those who sent what has expired, who computed it from newer weights is to send it again") {
+  auto applier = begun(item_rules_config({1, false, false, false}));
+  const auto known = version_plan(6);
+  applier.offer(9, item_push(2, 3), 3, known);
+  item(applier, 0, 3);
+  item(applier, 1, 3);
+  CHECK_FALSE(applier.offer(8, item_push(2, 3, 2), 4, known).receipt);
+  const auto outcome = applier.measured({{3, 1, {}, true, 0, kNoSlot}, 3}, known);
+  REQUIRE(outcome.answers.size() == 2);
+  CHECK(outcome.answers[0].outcome == ReceiptOutcome::expired);
+  CHECK(outcome.answers[1].session == 8);
+  CHECK(outcome.answers[1].outcome == ReceiptOutcome::not_yet);
+  CHECK(item(applier, 2, 3, 2).applied.size() == 1);
+}
+
 TEST_CASE("between an item and its measure anything may come") {
   auto applier = begun(item_rules_config({1, false, false, false}));
   const auto known = version_plan(6);
