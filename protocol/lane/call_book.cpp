@@ -497,14 +497,16 @@ void CallBook::call_statistics(Timeline timeline, const LaneApplier& applier, co
   const auto& good = offers_.good().works();
   auto at = good.lower_bound(Work{wanted->step, *limits_.statistics, Node{}});
   for (std::size_t looked = 0; at != good.end() && looked < kMostLookedAt && fits(); ++looked) {
-    const auto [work, sessions] = *at++;
+    const auto work = at->first;
     if (work.step != wanted->step || work.chunk != *limits_.statistics) {
       return;
     }
+    const auto& offering = at++->second;
     const auto want = applier.want(work, plan);
     if (want == Want::wanted && !is_called(work, applier.slots())) {
-      call(timeline, *sessions.begin(), work, bytes, actions);
+      call(timeline, *offering.begin(), work, bytes, actions);
     } else if (want == Want::covered) {
+      const auto sessions = offering;
       for (const auto each : sessions) {
         receipt(timeline, each, work, actions);
       }

@@ -128,7 +128,7 @@ class LaneSessions {
   template <typename = void>
   [[nodiscard]] auto state() const {
     return listed::all(listed::plain(limits_), listed::parts(sessions_),
-                       listed::plain(reply_bytes_, turns_, waiting_, barred_), listed::plain(contributions_),
+                       listed::plain(reply_bytes_, turns_, waiting_, barred_, contributions_),
                        listed::accounts(counters_));
   }
 
