@@ -43,15 +43,17 @@ std::optional<std::string> BaseLoader::load(LaneWeights& weights, Turn& turn) {
   for (auto& loaded : loaded_.take()) {
     to_load_.push_back(std::move(loaded));
   }
-  for (bool first = true; !to_load_.empty() && (first || !turn.over()); first = false) {
+  // What is drawn comes first: updates rest on it.
+  for (bool first = true; has_more(weights) && (first || !turn.over()); first = false) {
+    if (weights.has_to_draw()) {
+      turn.spend(weights.draw_next());
+      continue;
+    }
     auto missing = take(to_load_.front(), weights, turn);
     to_load_.pop_front();
     if (missing) {
       return missing;
     }
-  }
-  for (bool first = true; weights.has_to_draw() && (first || !turn.over()); first = false) {
-    turn.spend(weights.draw_next());
   }
   return std::nullopt;
 }

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "common/job/load.h"
 
 namespace ballast {
@@ -119,6 +121,21 @@ TEST_CASE("updates of the journal are applied on top of the snapshot, and told o
   REQUIRE(resumed->updates.size() == 2);
   CHECK(resumed->updates[1].item == 9);
   CHECK(resumed->marks == std::vector<JournalMark>{{0, 70, 9}});
+}
+
+TEST_CASE("updates that are read before the weights of before step 0 are drawn wait for these") {
+  BaseLoaderFixture at;
+  at.loader.begin(1, {}, at.weights);
+  REQUIRE(at.pass_update(1, 0));
+  CHECK_FALSE(at.load());
+  CHECK(at.weights.version(0) == 1);
+
+  BaseLoaderFixture drawn_before;
+  drawn_before.loader.begin(1, {}, drawn_before.weights);
+  CHECK_FALSE(drawn_before.load());
+  REQUIRE(drawn_before.pass_update(1, 0));
+  CHECK_FALSE(drawn_before.load());
+  CHECK(std::ranges::equal(at.weights.newest(0), drawn_before.weights.newest(0)));
 }
 
 TEST_CASE("a journal that lacks an update is not gone on with") {
