@@ -24,6 +24,7 @@ BaseLoader::BaseLoader(const Job& job, const std::vector<ChunkId>& chunks, bool 
 
 std::vector<ShardStorage::ChunkShape> BaseLoader::begin(Timeline timeline, SnapshotId base, LaneWeights& weights) {
   beginning_ = {timeline, base.step};
+  lacks_update_ = false;
   resumed_ = {timeline, base.step, {}, {}, 0};
   if (base == SnapshotId{} && !has_initial_snapshot_) {
     weights.begin_drawn();
@@ -60,9 +61,10 @@ std::optional<std::string> BaseLoader::load(LaneWeights& weights, Turn& turn) {
 
 std::optional<std::string> BaseLoader::take(Loaded& loaded, LaneWeights& weights, Turn& turn) {
   std::optional<std::string> missing;
-  if (loaded.timeline == beginning_.timeline) {
+  if (loaded.timeline == beginning_.timeline && !lacks_update_) {
     missing = std::visit([&](const auto& content) { return put(content, weights, turn); }, loaded.content);
   }
+  lacks_update_ = lacks_update_ || missing.has_value();
   loaded.content = Update{};  // its memory is free before others take the room
   window_.give_back(loaded.bytes);
   return missing;
@@ -107,14 +109,15 @@ void BaseLoader::note(const JournalRecord& record, const LaneWeights& weights) {
 }
 
 std::optional<lane::Resumed> BaseLoader::replayed(Timeline timeline) {
-  if (timeline != beginning_.timeline) {
+  if (timeline != beginning_.timeline || lacks_update_) {
     return std::nullopt;
   }
   return std::exchange(resumed_, {});
 }
 
 bool BaseLoader::pass_on(Timeline timeline, ShardStorage::LoadedChunk chunk) {
-  const std::uint64_t bytes = chunk.tensors.weights.size() * sizeof(float) * (1 + chunk.tensors.states.size());
+  const std::uint64_t bytes =
+      sizeof(Loaded) + chunk.tensors.weights.size() * sizeof(float) * (1 + chunk.tensors.states.size());
   if (!window_.take(bytes)) {
     return false;
   }
@@ -127,7 +130,7 @@ bool BaseLoader::pass_on(Timeline timeline, const JournalRecord& record) {
   if (!chunks_.contains(record.chunk)) {
     return true;
   }
-  const std::uint64_t bytes = record.payload.size();
+  const std::uint64_t bytes = sizeof(Loaded) + record.payload.size() + record.marks.size() * sizeof(JournalMark);
   if (!window_.take(bytes)) {
     return false;
   }

@@ -23,24 +23,26 @@ namespace ballast {
 // place, a turn's worth at a time. What was read for an older timeline than the one that begins is dropped.
 class BaseLoader {
  public:
-  static constexpr std::uint64_t kWindow = 64U << 20U;
+  // With more nothing would be faster.
+  static constexpr std::uint64_t kLargestWindow = 64U << 20U;
 
   // `chunks` are the lane's. `has_initial_snapshot`: the weights before step 0 are in the database, not drawn from the
   // seed. `window`: bytes that are read and not yet in place.
   BaseLoader(const Job& job, const std::vector<ChunkId>& chunks, bool has_initial_snapshot,
-             std::uint64_t window = kWindow);
+             std::uint64_t window = kLargestWindow);
 
   // ---- the lane's thread
 
   // Installs the base's weights, as far as they need not be loaded. Returns the chunks that are to be loaded.
   std::vector<ShardStorage::ChunkShape> begin(Timeline timeline, SnapshotId base, LaneWeights& weights);
   // Puts more of it in place: at least one thing, and no more than the turn takes on. The text: the journal lacks an
-  // update.
+  // update. What comes after it is dropped, up to the next begin().
   std::optional<std::string> load(LaneWeights& weights, Turn& turn);
   // Whether something has been taken over that is not in place yet.
   [[nodiscard]] bool has_more(const LaneWeights& weights) const { return !to_load_.empty() || weights.has_to_draw(); }
+  [[nodiscard]] std::uint64_t waiting_bytes() const { return window_.taken(); }
   [[nodiscard]] SnapshotId beginning() const { return beginning_; }
-  // What has been replayed since begin(), once; nothing if `timeline` is another one.
+  // What has been replayed since begin(), once; nothing if `timeline` is another one, or an update was missing.
   std::optional<lane::Resumed> replayed(Timeline timeline);
   // Of every chunk, where a snapshot of that step is taken.
   [[nodiscard]] Version version_at(Step step) const { return step * updates_per_step_; }
@@ -79,6 +81,7 @@ class BaseLoader {
   std::deque<Loaded> to_load_;  // taken from loaded_, to be put in place in this turn or a later one
   SnapshotId beginning_;        // the timeline that begins or is gone on with, and the step of its base
   lane::Resumed resumed_;       // as far as it has been replayed
+  bool lacks_update_ = false;
 };
 
 }  // namespace ballast

@@ -1,5 +1,6 @@
 #include "server/lane_storage.h"
 
+#include <algorithm>
 #include <span>
 #include <utility>
 #include <variant>
@@ -10,8 +11,11 @@
 
 namespace ballast {
 
-LaneStorage::LaneStorage(const Job& job, ShardServices services, std::uint32_t lane, const std::vector<ChunkId>& chunks)
-    : services_(std::move(services)), lane_(lane), loader_(job, chunks, services_.has_initial_snapshot) {
+LaneStorage::LaneStorage(const Job& job, ShardServices services, std::uint32_t lane, const std::vector<ChunkId>& chunks,
+                         std::uint64_t memory_bytes)
+    : services_(std::move(services)),
+      lane_(lane),
+      loader_(job, chunks, services_.has_initial_snapshot, std::min(memory_bytes, BaseLoader::kLargestWindow)) {
   if (services_.journal != nullptr) {
     services_.journal->listen(lane_, [this](lane::Event event) { told_.put(std::move(event)); });
   }

@@ -42,7 +42,9 @@ class LaneStorage {
  public:
   static constexpr SessionId kReader = 0;  // who reads a buffer that is being written: no reply has this number
 
-  LaneStorage(const Job& job, ShardServices services, std::uint32_t lane, const std::vector<ChunkId>& chunks);
+  // `memory_bytes`: that the lane has for contributions, none of which come while it loads.
+  LaneStorage(const Job& job, ShardServices services, std::uint32_t lane, const std::vector<ChunkId>& chunks,
+              std::uint64_t memory_bytes);
 
   [[nodiscard]] std::uint32_t lane() const { return lane_; }
   template <typename Poll>
@@ -74,6 +76,8 @@ class LaneStorage {
   [[nodiscard]] bool has_more(const LaneWeights& weights) const {
     return loader_.has_more(weights) || !events_.empty();
   }
+  // Read, and not in place yet.
+  [[nodiscard]] std::uint64_t unplaced_bytes() const { return loader_.waiting_bytes(); }
   // The step that the timeline's weights are loaded from.
   [[nodiscard]] Step base() const { return loader_.beginning().step; }
   void update_metrics();

@@ -10,12 +10,13 @@ namespace ballast {
 // Thread-safe: the storage thread takes and waits, the lane gives back.
 class LoadWindow {
  public:
-  explicit LoadWindow(std::uint64_t bytes) : free_(static_cast<std::int64_t>(bytes)) {}
+  explicit LoadWindow(std::uint64_t bytes)
+      : bytes_(static_cast<std::int64_t>(bytes)), free_(static_cast<std::int64_t>(bytes)) {}
 
-  // Waits for room; what is larger than the whole window goes alone. False after close().
+  // Waits for room; what is larger than the whole window goes alone, whatever size that has. False after close().
   bool take(std::uint64_t bytes) {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return closed_ || free_ > 0; });
+    changed_.wait(lock, [&] { return closed_ || free_ > 0 || free_ == bytes_; });
     free_ -= closed_ ? 0 : static_cast<std::int64_t>(bytes);
     return !closed_;
   }
@@ -25,6 +26,11 @@ class LoadWindow {
       free_ += static_cast<std::int64_t>(bytes);
     }
     changed_.notify_one();
+  }
+  // Not given back.
+  [[nodiscard]] std::uint64_t taken() const {
+    const std::scoped_lock lock(mutex_);
+    return static_cast<std::uint64_t>(bytes_ - free_);
   }
   // The lane takes nothing any more.
   void close() {
@@ -36,7 +42,8 @@ class LoadWindow {
   }
 
  private:
-  std::mutex mutex_;
+  const std::int64_t bytes_;
+  mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::int64_t free_;
   bool closed_ = false;

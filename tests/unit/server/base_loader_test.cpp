@@ -146,6 +146,23 @@ TEST_CASE("a journal that lacks an update is not gone on with") {
   const auto missing = at.load();
   REQUIRE(missing);
   CHECK(missing->find("an update of version 9 of chunk 0 where that of version 8 is due") != std::string::npos);
+  at.pass_update(3, 10);
+  CHECK_FALSE(at.load());  // told once
+  CHECK_FALSE(at.loader.has_more(at.weights));
+  CHECK(at.loader.waiting_bytes() == 0);
+  CHECK_FALSE(at.loader.replayed(3));
+  at.loader.begin(4, {1, 2}, at.weights);
+  at.pass_chunk(4, 0, 0.25F);
+  CHECK_FALSE(at.load());
+  CHECK(at.loader.replayed(4));
+}
+
+TEST_CASE("what waits to be put in place is counted, also where it has no payload") {
+  BaseLoaderFixture at;
+  at.loader.begin(3, {1, 2}, at.weights);
+  JournalRecord skipped;
+  REQUIRE(at.loader.pass_on(3, skipped));
+  CHECK(at.loader.waiting_bytes() >= sizeof(JournalRecord));
 }
 
 TEST_CASE("updates of other lanes' chunks are passed over, and nothing is taken after the end") {

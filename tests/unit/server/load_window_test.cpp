@@ -19,6 +19,15 @@ TEST_CASE("who reads ahead waits until the lane has taken enough") {
   window.give_back(300);
   reader.join();
   CHECK(taken);
+  CHECK(window.taken() == 1);
+}
+
+TEST_CASE("one at a time goes through a window of no size") {
+  LoadWindow window(0);
+  CHECK(window.take(5));
+  window.give_back(5);
+  CHECK(window.take(1));
+  CHECK(window.taken() == 1);
 }
 
 TEST_CASE("a lane that ends lets the reader go") {
