@@ -239,6 +239,14 @@ void CopyFetcher::work() {
 
 // ---- the shard's part
 
+FetchedPart CopyFetcher::fetched_part(const SnapshotId& snapshot, const std::function<bool()>& wanted) {
+  try {
+    return fetch_part(*place_, own_, snapshot, store_, wanted);
+  } catch (const std::exception& error) {  // libcurl or libcrypto cannot be used
+    return {FetchedPart::Outcome::unreachable, {StoreCode::io, error.what()}};
+  }
+}
+
 StoreStatus CopyFetcher::fetch(const SnapshotId& snapshot, const std::function<bool()>& wanted) {
   using Outcome = FetchedPart::Outcome;
   log_warn("this database lacks the snapshot of {}, from which the job goes on: its part is fetched from the copies",
@@ -249,7 +257,7 @@ StoreStatus CopyFetcher::fetch(const SnapshotId& snapshot, const std::function<b
     (void)room_.await(
         [&] {
           const std::scoped_lock lock(place_mutex_);
-          part = fetch_part(*place_, own_, snapshot, store_, [&] { return is_record_wanted(wanted) && !is_closed(); });
+          part = fetched_part(snapshot, [&] { return is_record_wanted(wanted) && !is_closed(); });
           return part.outcome == Outcome::refused ? part.status : StoreStatus{};
         },
         wanted);

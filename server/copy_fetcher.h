@@ -65,6 +65,7 @@ class CopyFetcher {
  private:
   void work();
   [[nodiscard]] lane::CopiesFound look_once();
+  FetchedPart fetched_part(const SnapshotId& snapshot, const std::function<bool()>& wanted);
   [[nodiscard]] bool is_closed() const;
   StoreResult<std::optional<RestoredLedger>> try_to_restore(bool has_ledger, const std::function<bool()>& wanted);
   [[nodiscard]] StoreStatus why_not_there() const;
