@@ -25,14 +25,6 @@ sigset_t waited_signals() {
 
 std::string reason_of(int signal) { return signal == SIGTERM ? "stopped by SIGTERM" : "stopped by SIGINT"; }
 
-int next_signal() {
-  const auto set = waited_signals();
-  int signal = 0;
-  while (::sigwait(&set, &signal) != 0) {
-  }
-  return signal;
-}
-
 }  // namespace
 
 void block_stop_signals() {
@@ -42,16 +34,17 @@ void block_stop_signals() {
 
 StopSignals::StopSignals(std::function<void(const std::string& reason)> on_stop)
     : thread_([this, on_stop = std::move(on_stop)] {
-        if (const int signal = next_signal(); signal != SIGUSR1) {
+        if (const int signal = next(); signal != SIGUSR1) {
           caught_ = signal;
           on_stop(reason_of(signal));
-          if (const int second = next_signal(); second != SIGUSR1) {
+          if (const int second = next(); second != SIGUSR1) {
             ::_exit(kExitSignal + second);
           }
         }
       }) {}
 
 StopSignals::~StopSignals() {
+  is_over_ = true;
   ::pthread_kill(thread_.native_handle(), SIGUSR1);
   thread_.join();
   sigset_t set;
@@ -59,6 +52,17 @@ StopSignals::~StopSignals() {
   sigaddset(&set, SIGTERM);
   sigaddset(&set, SIGINT);
   ::pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
+}
+
+// SIGUSR1: this is over.
+int StopSignals::next() const {
+  const auto set = waited_signals();
+  while (true) {
+    int signal = 0;
+    if (::sigwait(&set, &signal) == 0 && (signal != SIGUSR1 || is_over_)) {
+      return signal;
+    }
+  }
 }
 
 std::optional<int> StopSignals::exit_code(const std::string& reason) const {

@@ -12,7 +12,8 @@ namespace ballast {
 // First of all in main(): every later thread inherits the mask.
 void block_stop_signals();
 
-// At the first SIGTERM or SIGINT during its life calls `on_stop` from its own thread; at the second one the process
+// At the first SIGTERM or SIGINT during its life (SIGUSR1, by which it ends its thread, is nobody else's to send, and
+// is passed over) calls `on_stop` from its own thread; at the second one the process
 // ends without cleaning up, as after a kill: whatever the first one waits for may never come. Once it is destroyed,
 // each of these signals does so.
 class StopSignals {
@@ -29,7 +30,10 @@ class StopSignals {
   [[nodiscard]] std::optional<int> exit_code() const;
 
  private:
+  [[nodiscard]] int next() const;
+
   std::atomic<int> caught_ = 0;
+  std::atomic<bool> is_over_ = false;
   std::thread thread_;
 };
 
