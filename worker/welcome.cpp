@@ -16,14 +16,13 @@ namespace {
 
 constexpr std::size_t kDescriptorsBeside = 64;  // lanes: data files, the log, metrics
 
-// A socket has a descriptor by which it is woken, and one for its connection; of a peer that is known by name also
-// those of two sockets by which it is watched.
+// A socket has a descriptor by which it is woken, one for its connection, and those of two sockets by which it is
+// watched.
+constexpr std::size_t kDescriptorsOfLane = 4;
+
 void check_descriptors(const std::vector<LaneAddress>& addresses) {
   const auto lanes = addresses.size();
-  auto needed = kDescriptorsBeside;
-  for (const auto& lane : addresses) {
-    needed += is_named(lane.address) ? 4 : 2;
-  }
+  const auto needed = kDescriptorsBeside + kDescriptorsOfLane * lanes;
   if (const auto limit = descriptor_limit(); limit < needed) {
     throw std::runtime_error("the job has " + std::to_string(lanes) + " lanes, for which a worker needs " +
                              std::to_string(needed) + " files open at once, and this process may have " +

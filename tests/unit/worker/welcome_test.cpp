@@ -1,8 +1,10 @@
 #include "worker/welcome.h"
 
 #include <doctest/doctest.h>
+#include <sys/resource.h>
 
 #include <stdexcept>
+#include <string>
 
 #include "common/job/load.h"
 
@@ -46,6 +48,28 @@ TEST_CASE("the lead's list of lanes must be complete and in order") {
   auto shorter = welcome();
   shorter.addresses.pop_back();
   CHECK_THROWS_WITH_AS(check_lanes(shorter), "the lead's list of lanes is not complete", std::runtime_error);
+}
+
+TEST_CASE("a worker that may not have as many files open as its lanes need is told so before it loads its data") {
+  rlimit limit{};
+  REQUIRE(::getrlimit(RLIMIT_NOFILE, &limit) == 0);
+  auto many = welcome();
+  many.shards = 64;
+  many.lanes = 4;
+  many.addresses.clear();
+  for (std::uint32_t lane = 0; lane < 256; ++lane) {
+    many.addresses.push_back({{lane / 4, lane % 4}, 1, "tcp://127.0.0.1:1"});
+  }
+  const rlimit low{1024, limit.rlim_max};  // of four for each lane
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &low) == 0);
+  std::string refusal;
+  try {
+    check_lanes(many);
+  } catch (const std::runtime_error& error) {
+    refusal = error.what();
+  }
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+  CHECK(refusal.find("the job has 256 lanes, for which a worker needs 1088 files open at once") != std::string::npos);
 }
 
 TEST_CASE("the layout names each chunk's lane among those of all shards") {
