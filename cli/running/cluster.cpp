@@ -90,7 +90,7 @@ void Cluster::start_others(const std::string& lead) {
   lead_ = lead;
   members_.front().addresses["lead"] = lead;
   for (auto& member : members_) {
-    if (member.pid == 0) {
+    if (member.pid == 0 && !member.due) {  // else it has died meanwhile, and is started again then
       start(member);
     }
   }

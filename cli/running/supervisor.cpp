@@ -289,7 +289,10 @@ void Supervisor::on_status() {
   if (lead_.is_in(JobPhase::stopped) && stage_ != Stage::stopping) {
     exit_code_ = interrupted_ ? kExitSignal + interrupted_->signal : kExitStopped;
   }
-  if (stage_ == Stage::running) {
+  if (stage_ == Stage::doubtful) {
+    progress_.warn(doubt_ + ", after the job's end was durable");
+  }
+  if (stage_ == Stage::running || stage_ == Stage::doubtful) {
     leave();
   }
 }
