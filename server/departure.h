@@ -1,7 +1,6 @@
 // How a server goes that is told to end, by what its lanes say.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <set>
 #include <string>
@@ -20,16 +19,17 @@ enum class Departure : std::uint8_t {
 class DepartureRecord {
  public:
   void told_to_end(std::string reason) { reason_ = std::move(reason); }
-  [[nodiscard]] const std::string& reason() const { return reason_; }  // empty: it was not told to end
+  [[nodiscard]] const std::string& reason() const { return reason_; }
+  [[nodiscard]] bool is_told() const { return !reason_.empty(); }
   // A lane is out of patience. Several may be, each with words of its own, before the first one's end the others.
   void lost(const std::string& what) { lost_.insert(what); }
-  // A lane lets the server go: how many do.
-  std::size_t let_go() { return ++lanes_; }
+  // A lane lets the server go.
+  void let_go() { is_let_go_ = true; }
 
   // `failure`: the first for which the server ended; empty: it ended without.
   [[nodiscard]] Departure of(const std::string& failure) const {
     if (failure.empty()) {
-      return lanes_ > 0 ? Departure::held : Departure::none;
+      return is_let_go_ ? Departure::held : Departure::none;
     }
     return failure == reason_        ? Departure::at_once
            : lost_.contains(failure) ? Departure::out_of_patience
@@ -39,7 +39,7 @@ class DepartureRecord {
  private:
   std::string reason_;
   std::set<std::string> lost_;
-  std::size_t lanes_ = 0;
+  bool is_let_go_ = false;
 };
 
 }  // namespace ballast

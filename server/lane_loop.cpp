@@ -42,7 +42,7 @@ LaneLoop::LaneLoop(zmq::context_t& context, const ServerKeys& keys, const Job& j
       lead_(context, config.id, config.incarnation, addresses.lead, watches_lead(config.id), job.yaml, keys.own()),
       lane_(with_address(config, workers_.address())),
       weights_(job, ids_of(config)),
-      storage_(job, std::move(services), config.id.lane, ids_of(config)),
+      storage_(job, std::move(services), config.id.lane, ids_of(config), config.memory_bytes),
       metrics_(metrics, config.id, config.lanes),
       handshakes_(metrics, "lane " + std::to_string(config.id.lane)),
       ticks_(kLaneTick),
@@ -59,16 +59,18 @@ std::string LaneLoop::run() {
   set_log_prefix("lane " + std::to_string(storage_.lane()) + ": ");
   lead_.begin(monotonic_micros());
   auto poll = watched();
-  // However this ends: the storage thread must not wait for a lane that takes nothing any more.
-  const std::unique_ptr<LaneStorage, void (*)(LaneStorage*)> closed_at_last(
-      &storage_, [](LaneStorage* storage) { storage->close(); });
+  // However this ends: the storage thread must not wait for a lane that takes nothing any more, and what nobody reads
+  // must not be taken in.
+  const std::unique_ptr<LaneLoop, void (*)(LaneLoop*)> closed_at_last(this, [](LaneLoop* loop) {
+    loop->storage_.close();
+    loop->workers_.close();
+  });
   while (!ending_) {
     turn(poll);
     if (std::exchange(is_renewed_, false)) {
       poll = watched();
     }
   }
-  workers_.forget_callers();
   return *ending_;
 }
 
@@ -138,7 +140,8 @@ void LaneLoop::look_at_memory(Micros now) {
     return;
   }
   const auto waiting = now - workers_.read_up_at() < kKeepsUp ? 0 : memory_bytes_;
-  keeping_.memory->tell(weights_.bytes() + payloads_.bytes() + workers_.unsent_bytes(), waiting, waiting);
+  const auto held = weights_.bytes() + payloads_.bytes() + workers_.unsent_bytes() + storage_.unplaced_bytes();
+  keeping_.memory->tell(held, waiting, waiting);
   if (keeping_.memory->takes_order()) {
     cut_all();
   }

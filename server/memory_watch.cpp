@@ -41,7 +41,7 @@ std::uint64_t allocated_bytes() {
 
 MemoryWatch::MemoryWatch() = default;
 
-MemoryWatch::~MemoryWatch() {
+void MemoryWatch::end() {
   thread_.request_stop();
   if (thread_.joinable()) {
     thread_.join();
@@ -98,6 +98,7 @@ std::string MemoryWatch::blamed() {
     return {};
   }
   std::vector<Intake::Rest> all;
+  Unheard unheard;
   for (const auto& loop : loops_) {
     const auto life = loop->intake_->life();
     const auto let_in = keys_->let_in(life);
@@ -106,14 +107,20 @@ std::string MemoryWatch::blamed() {
     if (!let_in || !heard || loop->intake_->life() != life) {
       return {};
     }
+    count_unheard(unheard, rests, *let_in, *heard);
     name_silent(rests, *let_in, *heard);
     for (auto& rest : rests) {
       rest.bytes -= std::min<std::uint64_t>(rest.bytes, loop->waiting_of_one_);
       all.push_back(std::move(rest));
     }
   }
-  const auto key = sole_sender(all);
-  return key ? ", with " + keys_->blame(*key) : std::string();
+  if (const auto key = sole_sender(all)) {
+    return ", with " + keys_->blame(*key);
+  }
+  if (const auto key = most_unheard(unheard)) {
+    return ", over connections that nobody reads, with " + keys_->blame(*key);
+  }
+  return {};
 }
 
 }  // namespace ballast

@@ -60,18 +60,20 @@ struct SocketKeeping {
 class MemoryWatch {
  public:
   MemoryWatch();
-  ~MemoryWatch();
+  ~MemoryWatch() { end(); }
   MemoryWatch(const MemoryWatch&) = delete;
   MemoryWatch& operator=(const MemoryWatch&) = delete;
 
   // Bytes that are the server's own whatever they come to, asked at each look: of its database. Before begin(); may be
-  // asked until this goes.
+  // asked until end().
   void count(std::function<std::uint64_t()> bytes) { counted_ = std::move(bytes); }
   // A loop that takes part from now on.
   std::shared_ptr<LoopMemory> open();
   // The loops are there: what the process has now beside what they say is its own. `keys`: whose holders may be blamed
-  // for what the sockets have; null: nobody is. Outlives this.
+  // for what the sockets have; null: nobody is. There until end().
   void begin(Authenticator* keys = nullptr);
+  // Nothing is looked at or asked any more.
+  void end();
 
  private:
   void work(const std::stop_token& stop);

@@ -141,6 +141,7 @@ Shard::Shard(const Job& job, const ServerOptions& options)
 }
 
 Shard::~Shard() {
+  memory_.end();  // it asks the authenticator
   room_.close();
   doorkeeper_.reset();
   for (auto& lane : lanes_) {
@@ -331,15 +332,8 @@ void Shard::make_fetcher() {
     return;
   }
   fetcher_ = std::make_unique<CopyFetcher>(job_, options_.shard, *store_, room_);
-  if (options_.shard != 0) {
-    return;
-  }
-  try {
+  if (options_.shard == 0) {
     fetcher_->restore_ledger([this] { return !is_ending(); });
-  } catch (const std::runtime_error&) {
-    if (!is_ending()) {  // else that is why
-      throw;
-    }
   }
 }
 
@@ -369,6 +363,9 @@ void Shard::make_lead() {
   {
     const std::scoped_lock lock(mutex_);
     lead_ = std::move(lead);
+    if (!failure_.empty()) {
+      lead_->interrupt(failure_);  // whoever ended this server meanwhile found no lead
+    }
   }
   if (!options_.address_file.empty()) {
     require([&] { return write_address_file(options_.address_file, lead_->address()); });
@@ -473,6 +470,7 @@ std::jthread Shard::start(Loop& loop) {
       // Without one of its loops a shard is of no use, and its lead must not wait for it.
       interrupt(error.what());
     }
+    over(loop);
   });
 }
 
@@ -484,43 +482,51 @@ std::string Shard::failure() const {
 std::string Shard::run() {
   check_addresses();
   count_descriptors();
-  open_database();
-  make_fetcher();
-  if (is_ending()) {
-    return failure();  // told to end meanwhile; its lead is wanted by nobody
-  }
-  std::vector<std::jthread> threads;
-  if (options_.shard == 0) {
-    make_lead();
-    threads.push_back(start(*lead_));
-  }
+  std::vector<std::jthread> loops;
   try {
-    open_lanes();
+    if (!begin(loops)) {
+      return failure();
+    }
   } catch (const std::exception& error) {
     if (is_ending()) {
-      return failure();  // that is why the lanes could not be opened
+      return failure();  // that is why something could not be opened
     }
     interrupt(error.what());
     throw;
   }
-  {
-    const std::scoped_lock lock(mutex_);
-    is_open_ = true;
-    if (!failure_.empty()) {
-      return failure_;
-    }
-  }
-  for (auto& lane : lanes_) {
-    threads.push_back(start(*lane));
-  }
-  memory_.count([this] { return store_->store().memory().total(); });
-  memory_.begin(keys_.authenticator());
-  threads.clear();
+  loops.clear();
   if (departure() == Departure::none) {
     clean_copies();
     remove_journal();
   }
   return failure();
+}
+
+// Opens everything and starts the loops. False: it was told to end before all of them ran.
+bool Shard::begin(std::vector<std::jthread>& loops) {
+  open_database();
+  make_fetcher();
+  if (is_ending()) {
+    return false;  // its lead is wanted by nobody
+  }
+  if (options_.shard == 0) {
+    make_lead();
+    loops.push_back(start(*lead_));
+  }
+  open_lanes();
+  {
+    const std::scoped_lock lock(mutex_);
+    is_open_ = true;
+    if (!failure_.empty()) {
+      return false;
+    }
+  }
+  for (auto& lane : lanes_) {
+    loops.push_back(start(*lane));
+  }
+  memory_.count([this] { return store_->store().memory().total(); });
+  memory_.begin(keys_.authenticator());
+  return true;
 }
 
 bool Shard::is_ending() const { return !failure().empty(); }

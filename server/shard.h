@@ -1,6 +1,7 @@
 // A server process: its database, one thread for each lane, and on shard 0 one for the lead.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -84,9 +85,13 @@ class Shard {
   [[nodiscard]] bool is_ending() const;
   void make_lead();
   void make_lanes();
+  bool begin(std::vector<std::jthread>& loops);
   template <typename Loop>
   std::jthread start(Loop& loop);
   void ended(const std::string& failure);
+  void over(const LaneLoop& lane);
+  void over(const LeadLoop& /*lead*/) {}
+  void let_lead_go();
   void left(const lane::Leave& leave);
   [[nodiscard]] std::string failure() const;
   void tell_gates(bool shut);
@@ -119,6 +124,7 @@ class Shard {
   std::unique_ptr<Doorkeeper> doorkeeper_;
   mutable std::mutex mutex_;
   bool is_open_ = false;  // the lanes are there, and stay
+  std::size_t lanes_over_ = 0;
   std::string failure_;
   DepartureRecord departure_;
 };

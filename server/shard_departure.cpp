@@ -14,13 +14,12 @@ void Shard::depart(const std::string& reason) {
       for (auto& lane : lanes_) {
         lane->depart();
       }
-      return;
+      return let_lead_go();
     }
   }
   interrupt(reason);
 }
 
-// The lead's loop is needed until the last lane has heard from it.
 void Shard::left(const lane::Leave& leave) {
   std::unique_lock lock(mutex_);
   if (!leave.lost.empty()) {
@@ -32,7 +31,19 @@ void Shard::left(const lane::Leave& leave) {
     lock.unlock();
     return interrupt(reason);
   }
-  if (departure_.let_go() == lanes_.size() && lead_) {
+  departure_.let_go();
+}
+
+void Shard::over(const LaneLoop& /*lane*/) {
+  const std::scoped_lock lock(mutex_);
+  ++lanes_over_;
+  let_lead_go();
+}
+
+// Its loop is needed until the last lane has heard from it: those of a server that is told to end are over by that, or
+// were before, by the job's end. After a failure it tells others of that, and ends by itself.
+void Shard::let_lead_go() {
+  if (departure_.is_told() && failure_.empty() && lanes_over_ == lanes_.size() && lead_) {
     lead_->interrupt({});
   }
 }

@@ -1,5 +1,6 @@
 #include "server/unended_messages.h"
 
+#include <algorithm>
 #include <unordered_map>
 
 namespace ballast {
@@ -32,6 +33,30 @@ void name_silent(std::vector<Intake::Rest>& rests, const ConnectionCounts& let_i
       rest.key = only == silent.end() ? std::string() : only->second;
     }
   }
+}
+
+void count_unheard(Unheard& unheard, const std::vector<Intake::Rest>& rests, const ConnectionCounts& let_in,
+                   const ConnectionCounts& heard) {
+  std::unordered_map<std::string, std::uint64_t> standing;  // by address
+  for (const auto& rest : rests) {
+    standing[rest.address] += rest.key ? 0 : 1;
+  }
+  for (const auto& [place, count] : let_in) {
+    const auto known = heard.find(place);
+    const auto others = (known == heard.end() ? 0 : known->second) + standing[place.first];
+    if (count > others) {
+      unheard[place.second] += count - others;
+    }
+  }
+}
+
+std::optional<std::string> most_unheard(const Unheard& unheard) {
+  std::uint64_t all = 0;
+  for (const auto& [key, count] : unheard) {
+    all += count;
+  }
+  const auto most = std::ranges::max_element(unheard, {}, [](const auto& of_key) { return of_key.second; });
+  return all > 0 && 4 * most->second >= 3 * all ? std::optional(most->first) : std::nullopt;
 }
 
 std::optional<std::string> sole_sender(const std::vector<Intake::Rest>& rests) {

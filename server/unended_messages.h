@@ -1,7 +1,8 @@
-// Whose messages do not end.
+// Whose messages do not end, or are read by nobody.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,5 +23,18 @@ void name_silent(std::vector<Intake::Rest>& rests, const ConnectionCounts& let_i
 // The key with which alone much has come that is of no whole message, by whichever sockets; nothing if there is none,
 // if there are several, or if that cannot be told. `rests`: all have keys, or empty ones.
 std::optional<std::string> sole_sender(const std::vector<Intake::Rest>& rests);
+
+// Connections by key.
+using Unheard = std::map<std::string, std::uint64_t>;
+
+// Of one socket those that are over and by which no whole message has come, added to `unheard`; those of an address
+// that stand may be any key's. ZeroMQ passes over a connection whose name another one has, and keeps what came by it
+// until the socket is made anew. `rests`: those that stand, not named yet.
+void count_unheard(Unheard& unheard, const std::vector<Intake::Rest>& rests, const ConnectionCounts& let_in,
+                   const ConnectionCounts& heard);
+
+// The key that three quarters of them or more had; nothing if there is none. An honest peer may have one now and then:
+// one that went as soon as it had come.
+std::optional<std::string> most_unheard(const Unheard& unheard);
 
 }  // namespace ballast

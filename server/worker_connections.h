@@ -45,8 +45,6 @@ class WorkerConnections {
   [[nodiscard]] const std::string& address() const { return address_; }
   [[nodiscard]] const std::shared_ptr<Gate>& gate() const { return router_->gate(); }
   [[nodiscard]] Callers& callers() { return router_->callers(); }
-  // At the loop's end: nobody looks at callers any more.
-  void forget_callers() { router_->forget_callers(); }
   void add_to(Poll& poll) { poll.add(*router_); }
   void close() { router_->close(); }
   // Cuts all, as ServerSocket does: all connections have ended. Sessions go on over new ones. Who was connected.

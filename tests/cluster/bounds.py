@@ -155,6 +155,22 @@ class Keys(keys.ByHand):
     def told(self, text):
         return self.logs_of["server-0"]().count(text)
 
+    def test_a_key_that_fills_connections_that_nobody_reads_is_refused(self):
+        """ZeroMQ passes over a connection whose name another one has, and keeps what came by it after its end."""
+        self.begin()
+        workers = [self.worker("one"), self.worker("two")]
+        self.train_on()
+        lane = re.search(r"lane 0 listens on (tcp://\S+)", self.logs_of["server-0"]())[1]
+        self.start_process(harness.HOSTILE, lane, "twins", self.made / "hostile.key", 600)
+        blamed = ", over connections that nobody reads, with the key hostile alone: "
+        self.wait_for("the first time", lambda: self.told(blamed + "if that happens again soon") == 1)
+        self.wait_for("the second time", lambda: self.told(blamed + "it is refused for 60 s") == 1)
+        self.train_on()
+        stopped = self.ask("stop", "operator.key", 0)
+        for process in [*workers, *self.servers.values()]:
+            self.assertEqual(process.wait(self.patience), 0, self.logs())
+        self.expect_bits_so_far(self.file, stopped, [self.folder / "shard-0", self.folder / "shard-1"])
+
     def send_parts(self, address, says_hello):
         return self.start_process(harness.HOSTILE, address, "parts", self.made / "hostile.key", says_hello, 600)
 

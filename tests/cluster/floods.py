@@ -89,7 +89,7 @@ class Floods(harness.ClusterCase):
         run.wait()
 
     def test_a_server_ends_though_strangers_connect_to_what_has_ended(self):
-        """The job is over, and the lead lingers: nobody looks any more at who connects to its lane."""
+        """The job is over, and the lead lingers: its lane lets nobody in any more."""
         file = self.folder / "lead"
         server, log = self.start_by_hand(
             "server", harness.SERVER, "--job", self.job(jobs.glyphs(steps=2)), "--shard", "0", "--lead", "tcp://127.0.0.1:*",
@@ -98,7 +98,7 @@ class Floods(harness.ClusterCase):
         self.start_by_hand("worker", harness.WORKER, "--lead", file.read_text().strip())
         self.wait_for("the end of the job", lambda: "lead: finished" in log())
         lane = int(re.search(r"lane 0 listens on tcp://127.0.0.1:(\d+)", log())[1])
-        for _ in range(2000):  # more than ZeroMQ keeps for who does not look
+        for _ in range(2000):
             with contextlib.suppress(OSError):
                 socket.create_connection(("127.0.0.1", lane), timeout=1).close()
         self.assertEqual(self.ballast("status", file.read_text().strip()).returncode, 0)

@@ -30,6 +30,7 @@ KEPT = 0.9              # of the throughput
 SLOTS = 8
 MEMORY = 256            # MiB, cluster.memory_mib: little more than the job needs, and a few sessions of version 13
 FREED = 128             # MiB that are freed, and that the allocator has not given back
+KEPT_BY_ZEROMQ = 256 if MEASURES else 0  # MiB of connections that nobody reads, before all are cut (docs/bounds.md)
 PORT = 7000
 SINK = 7001
 KINDS = ("read", "random", "small", "pulls of all", "connections", "crowd", "unended", "commands", "of lanes", "to lanes", "to the lead",
@@ -207,7 +208,7 @@ class HostileLoad(harness.ClusterCase):
         self.assertEqual(set(self.shares_of_honest), {SLOTS})
         if MEASURES:
             self.assertGreaterEqual(ratio, KEPT, self.logs())
-        self.assertLess(max(self.resident), MEMORY + FREED, self.logs())
+        self.assertLess(max(self.resident), MEMORY + FREED + KEPT_BY_ZEROMQ, self.logs())
         self.expect_bits_of_an_undisturbed_run(workers)
 
     def expect_bits_of_an_undisturbed_run(self, workers):

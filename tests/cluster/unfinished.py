@@ -2,10 +2,13 @@
 --unfinished-code, who has seen its end with 0; and a lead that stays after the end (--linger) tells it to who comes late."""
 
 import json
+import re
 import signal
+import socket
 
 import harness
 import jobs
+import small_disks
 
 ENDLESS = 100_000
 CODE = 143
@@ -37,6 +40,8 @@ class Unfinished(harness.ClusterCase):
         lead, other = self.server(0), self.server(1)
         going, staying = self.worker("going"), self.worker("staying")
         self.wait_for("training", lambda: "training at step" in self.log_of[0]())
+        for process in (going, other):
+            process.send_signal(signal.SIGUSR1)  # which batch systems may send first
         going.send_signal(signal.SIGTERM)
         self.assertEqual(going.wait(self.patience), CODE, self.logs())
         other.send_signal(signal.SIGTERM)
@@ -51,6 +56,36 @@ class Unfinished(harness.ClusterCase):
         self.job_file = self.job(jobs.short_epochs(1).replace("{every_steps: 10}", json.dumps(copies)))
         lead = self.server(0)
         self.wait_for("the place to be named", lambda: "there is no such folder" in self.log_of[0]())
+        lead.send_signal(signal.SIGTERM)
+        self.assertEqual(lead.wait(self.patience), CODE, self.logs())
+
+    def test_a_lead_that_lingers_goes_when_it_is_told_to_and_its_lanes_let_nobody_in(self):
+        self.write_job(1)
+        lead, other, worker = self.server(0, "--linger", 600), self.server(1), self.worker("early")
+        for process in (other, worker):
+            self.assertEqual(process.wait(self.patience), 0, self.logs())
+        lanes = [int(port) for port in re.findall(r"lane \d+ listens on tcp://127.0.0.1:(\d+)", self.log_of[0]())]
+        self.assertTrue(lanes)
+        for port in lanes:
+            self.wait_for("a lane that nobody reads to be closed", lambda port=port: not self.lets_in(port))
+        self.assertIsNone(lead.poll())
+        lead.send_signal(signal.SIGTERM)
+        self.assertEqual(lead.wait(self.patience), 0, self.logs())
+
+    @staticmethod
+    def lets_in(port):
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+        except OSError:
+            return False
+        return True
+
+    def test_a_server_that_waits_for_room_at_its_start_says_so_too(self):
+        self.write_job(1)
+        disk = small_disks.SmallDisk(self, self.folder / "shard-0", 1)
+        disk.fill()
+        lead = self.server(0)
+        self.wait_for("a full disk", lambda: "waits for room on the disk" in self.log_of[0]())
         lead.send_signal(signal.SIGTERM)
         self.assertEqual(lead.wait(self.patience), CODE, self.logs())
 

@@ -30,6 +30,10 @@ void push_mark(zmq::context_t& context, const std::string& lead, SessionId sessi
 void send_parts(zmq::context_t& context, const std::string& address, const std::filesystem::path& key, bool says_hello,
                 double seconds);
 
+// Makes connections with the name of one that stands, sends as much by each as waits for a reader there, and ends it.
+void send_by_twins(zmq::context_t& context, const std::string& address, const std::filesystem::path& key,
+                   double seconds);
+
 // Beside the job, until the time is over or it is told to end: so many sessions, whose keys are these in turn, that
 // offer contributions to open steps and never bring what they are called for. Once they owe something, a third of them
 // read nothing any more, a third read slowly, and a third are gone and come again as others. Prints what came of it.

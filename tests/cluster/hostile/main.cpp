@@ -3,6 +3,7 @@
 // ballast-hostile LEAD evaluates FINGERPRINT DATA SECONDS   wrong results of evaluations that it was asked for
 // ballast-hostile LEAD mark SESSION             a contribution with a mark that is false
 // ballast-hostile ADDRESS parts KEY HELLO SECONDS   messages without end, after a hello if that is 1
+// ballast-hostile ADDRESS twins KEY SECONDS   messages over connections whose name another one has, which then end
 // ballast-hostile LEAD owe COUNT SECONDS KEY ...    so many sessions that offer contributions and never pay
 // ballast-hostile LEAD habit NAME SESSIONS SECONDS KEY   sessions of one key that do the same thing when they are
 // called ballast-hostile LEAD mixture SECONDS SEED KEY [FINGERPRINT DATA [SESSION ...]]   everything, at random
@@ -39,6 +40,8 @@ bool run(zmq::context_t& context, const std::string& lead, const std::string& wh
     push_mark(context, lead, number(rest[0]));
   } else if (what == "parts" && count == 3) {
     send_parts(context, lead, rest[0], rest[1] == "1", seconds(rest[2]));
+  } else if (what == "twins" && count == 2) {
+    send_by_twins(context, lead, rest[0], seconds(rest[1]));
   } else if (what == "owe" && count >= 3) {
     owe(context, lead, number(rest[0]), seconds(rest[1]), {rest.begin() + 2, rest.end()});
   } else if (what == "habit" && count == 4) {

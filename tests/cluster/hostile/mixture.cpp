@@ -433,4 +433,25 @@ void send_parts(zmq::context_t& context, const std::string& address, const std::
   }
 }
 
+void send_by_twins(zmq::context_t& context, const std::string& address, const std::filesystem::path& key,
+                   double seconds) {
+  constexpr int kMessages = 96;  // a lane lets more wait; so much over one that stands is nobody's fault yet
+  constexpr auto kUntilSent = std::chrono::milliseconds(700);
+  const std::vector<std::byte> bytes(512U << 10U);
+  ClientKeys keys(key);
+  std::mt19937_64 random(std::random_device{}());
+  const auto name = session_routing_id(1 + (random() >> 1U));
+  Talker first(context, address, name, &keys);
+  first.send(StatusRequest{});
+  const auto until = Clock::now() + std::chrono::duration<double>(seconds);
+  while (Clock::now() < until) {
+    std::this_thread::sleep_for(kUntilSent);
+    Talker twin(context, address, name, &keys);
+    for (int i = 0; i < kMessages; ++i) {
+      twin.send(bytes);
+    }
+    std::this_thread::sleep_for(kUntilSent);
+  }
+}
+
 }  // namespace ballast::hostile

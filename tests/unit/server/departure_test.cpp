@@ -10,8 +10,7 @@ TEST_CASE("a server that ends without a failure has departed if a lane has let i
   CHECK(record.of({}) == Departure::none);
   record.told_to_end("SIGTERM");
   CHECK(record.of({}) == Departure::none);  // the job ended before
-  CHECK(record.let_go() == 1);
-  CHECK(record.let_go() == 2);
+  record.let_go();
   CHECK(record.of({}) == Departure::held);
 }
 

@@ -45,6 +45,23 @@ bool is_ordered_within(LoopMemory& loop, std::chrono::milliseconds time) {
   return false;
 }
 
+TEST_CASE("a watch that has ended asks nobody any more") {
+  std::atomic<int> asked = 0;
+  MemoryWatch watch;
+  watch.count([&asked] {
+    ++asked;
+    return std::uint64_t{0};
+  });
+  watch.begin();
+  while (asked == 0) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  watch.end();
+  const int before = asked;
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  CHECK(asked == before);
+}
+
 TEST_CASE("what the database says that it has is nobody's flood, and what it does not have is") {
   if (!is_heap_told()) {
     return;

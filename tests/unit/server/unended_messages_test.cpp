@@ -41,6 +41,23 @@ TEST_CASE("a connection that has said nothing whole has the key that was let in 
   CHECK(named({{{"10.0.0.2", "b"}, 1}}, {}) == "");
 }
 
+TEST_CASE("connections that are over and were never heard are counted by key, those that stand are left out") {
+  Unheard unheard;
+  count_unheard(unheard, {}, {{{kHere, "a"}, 2}, {{kHere, "b"}, 3}, {{"10.0.0.2", "b"}, 1}}, {{{kHere, "a"}, 2}, {{kHere, "b"}, 1}});
+  CHECK(unheard == Unheard{{"b", 3}});
+  unheard.clear();
+  count_unheard(unheard, {{kHere, std::nullopt, 5}, {kHere, "a", 5}}, {{{kHere, "a"}, 2}, {{kHere, "b"}, 3}},
+                {{{kHere, "a"}, 1}});
+  CHECK(unheard == Unheard{{"b", 2}});  // one stands, and may be either's
+}
+
+TEST_CASE("the key that most connections had that were never heard") {
+  CHECK(most_unheard({}) == std::nullopt);
+  CHECK(most_unheard({{"a", 1}}) == "a");
+  CHECK(most_unheard({{"a", 1}, {"b", 3}}) == "b");
+  CHECK(most_unheard({{"a", 2}, {"b", 3}}) == std::nullopt);
+}
+
 TEST_CASE("beside much that cannot be told apart nobody is blamed") {
   CHECK(sole_sender({{kHere, "a", kMuch}, {"10.0.0.2", "", kMuch}}) == std::nullopt);
   CHECK(sole_sender({{kHere, "a", kMuch}, {"10.0.0.2", "", 100}}) == "a");
