@@ -1,5 +1,8 @@
 """A shard that dies is started again, the job goes back to its newest snapshot, and no bit differs."""
 
+import os
+import signal
+
 import harness
 import jobs
 
@@ -25,6 +28,27 @@ class ShardDeath(harness.ClusterCase):
 
     def test_of_the_lead(self):
         self.check_death_of(0)
+
+    def test_of_the_lead_before_the_others_are_started(self):
+        """It has said where it listens; the command hears of both at once."""
+        run = self.start(self.job(jobs.emulated(steps=20)), options=["--workers", "1", "--shards", "2"])
+        victim = run.wait_until("the first server", lambda: self.first_server(run))
+        run.process.send_signal(signal.SIGSTOP)
+        run.wait_until("its address", (run.folder / "lead.address").exists)
+        os.kill(victim, signal.SIGKILL)
+        run.process.send_signal(signal.SIGCONT)
+        summary = run.finish()
+        log = harness.text_of(run.folder / "logs" / "shard-0.log")
+        self.assertEqual(log.count("ballast-server "), 2, log)  # lives
+        self.assertIn("shard 0 was killed by signal 9 (SIGKILL); starting it again", run.out.read_text())
+        self.assertEqual(summary["worker_restarts"], 0, summary)
+
+    @staticmethod
+    def first_server(run):
+        try:
+            return run.entry("server", 0)["pid"]
+        except (OSError, StopIteration):
+            return None  # the list is not there yet
 
     def test_of_another_shard(self):
         self.check_death_of(1)
