@@ -25,6 +25,7 @@ class DepartureRecord {
   void lost(const std::string& what) { lost_.insert(what); }
   // A lane lets the server go.
   void let_go() { is_let_go_ = true; }
+  [[nodiscard]] bool is_let_go() const { return is_let_go_; }
 
   // `failure`: the first for which the server ended; empty: it ended without.
   [[nodiscard]] Departure of(const std::string& failure) const {

@@ -64,6 +64,9 @@ std::string LaneLoop::run() {
   const std::unique_ptr<LaneLoop, void (*)(LaneLoop*)> closed_at_last(this, [](LaneLoop* loop) {
     loop->storage_.close();
     loop->workers_.close();
+    if (loop->keeping_.memory) {
+      loop->keeping_.memory->end();
+    }
   });
   while (!ending_) {
     turn(poll);

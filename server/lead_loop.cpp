@@ -58,6 +58,7 @@ Poll LeadLoop::watched() {
   Poll poll;
   poll.add(*router_);
   poll.add(interrupts_.fd());
+  poll.add(hurries_.fd());
   poll.add(lane_failures_.fd());
   poll.add(ledger_.fd());
   return poll;
@@ -106,6 +107,9 @@ void LeadLoop::turn(Poll& poll) {
 }
 
 void LeadLoop::take_ends() {
+  for (const auto& hurry : hurries_.take()) {
+    lead_.hear(hurry);
+  }
   auto reasons = interrupts_.take();
   for (auto& reason : lane_failures_.take()) {
     if (lead_.phase() < Lead::Phase::finished) {

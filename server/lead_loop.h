@@ -36,6 +36,9 @@ class LeadLoop {
   // From any thread: a lane of this shard has ended by itself, and without it the shard is of no use. Unless the job is
   // over, of which others are still to be told, run() ends soon.
   void give_up(std::string reason) { lane_failures_.put(std::move(reason)); }
+  // From any thread: its process was told to end. If the job is over, run() ends as soon as others have heard of that,
+  // or had time to.
+  void stay_no_longer() { hurries_.put({}); }
   void close() { router_->close(); }
 
   // Where others reach it.
@@ -86,6 +89,7 @@ class LeadLoop {
   StatusAnswers answers_;
   Mailbox<std::string> interrupts_;
   Mailbox<std::string> lane_failures_;
+  Mailbox<lead::StayNoLonger> hurries_;
   Turn turn_;
   Ticks ticks_;
   Ticks tellings_;

@@ -100,6 +100,9 @@ std::string MemoryWatch::blamed() {
   std::vector<Intake::Rest> all;
   Unheard unheard;
   for (const auto& loop : loops_) {
+    if (loop->is_over_) {
+      continue;  // its socket is closed
+    }
     const auto life = loop->intake_->life();
     const auto let_in = keys_->let_in(life);
     const auto heard = loop->intake_->heard();
@@ -117,7 +120,7 @@ std::string MemoryWatch::blamed() {
   if (const auto key = sole_sender(all)) {
     return ", with " + keys_->blame(*key);
   }
-  if (const auto key = most_unheard(unheard)) {
+  if (const auto key = most_unheard(unheard); key && !has_much(all)) {
     return ", over connections that nobody reads, with " + keys_->blame(*key);
   }
   return {};

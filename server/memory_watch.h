@@ -29,6 +29,8 @@ class LoopMemory {
     waiting_ = waiting;
     waiting_of_one_ = waiting_of_one;
   }
+  // Its socket is closed.
+  void end() { is_over_ = true; }
   // For its socket.
   [[nodiscard]] const std::shared_ptr<Intake>& intake() const { return intake_; }
   // Once after each time that the loop is to make its socket anew.
@@ -41,6 +43,7 @@ class LoopMemory {
   std::atomic<std::uint64_t> waiting_ = 0;
   std::atomic<std::uint64_t> waiting_of_one_ = 0;
   std::atomic<bool> ordered_ = false;
+  std::atomic<bool> is_over_ = false;
   const std::shared_ptr<Intake> intake_ = std::make_shared<Intake>();
 };
 

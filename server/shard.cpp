@@ -553,8 +553,8 @@ void Shard::ended(const std::string& failure) {
 }
 
 void Shard::interrupt(const std::string& reason) {
-  room_.close();
   ended(reason);
+  room_.close();  // who waits for room finds the reason
   const std::scoped_lock lock(mutex_);
   if (lead_) {
     lead_->interrupt(reason);

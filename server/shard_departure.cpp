@@ -40,11 +40,16 @@ void Shard::over(const LaneLoop& /*lane*/) {
   let_lead_go();
 }
 
-// Its loop is needed until the last lane has heard from it: those of a server that is told to end are over by that, or
-// were before, by the job's end. After a failure it tells others of that, and ends by itself.
+// Its loop is needed until the last lane has heard from it. Those of a server that is told to end are over by that, or
+// were before, by the job's end: of this others may have to hear yet.
 void Shard::let_lead_go() {
-  if (departure_.is_told() && failure_.empty() && lanes_over_ == lanes_.size() && lead_) {
+  if (!departure_.is_told() || lanes_over_ < lanes_.size() || !lead_) {
+    return;
+  }
+  if (departure_.is_let_go() && failure_.empty()) {
     lead_->interrupt({});
+  } else {
+    lead_->stay_no_longer();
   }
 }
 

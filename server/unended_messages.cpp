@@ -23,6 +23,21 @@ std::unordered_map<std::string, std::string> silent_keys(const ConnectionCounts&
   return silent;
 }
 
+// Empty: it cannot be told.
+std::vector<std::string> keys_with_much(const std::vector<Intake::Rest>& rests) {
+  std::unordered_map<std::string, std::uint64_t> bytes;
+  for (const auto& rest : rests) {
+    bytes[rest.key.value_or(std::string())] += rest.bytes;
+  }
+  std::vector<std::string> keys;
+  for (const auto& [key, count] : bytes) {
+    if (count >= kMuchUnended) {
+      keys.push_back(key);
+    }
+  }
+  return keys;
+}
+
 }  // namespace
 
 void name_silent(std::vector<Intake::Rest>& rests, const ConnectionCounts& let_in, const ConnectionCounts& heard) {
@@ -56,24 +71,15 @@ std::optional<std::string> most_unheard(const Unheard& unheard) {
     all += count;
   }
   const auto most = std::ranges::max_element(unheard, {}, [](const auto& of_key) { return of_key.second; });
-  return all > 0 && 4 * most->second >= 3 * all ? std::optional(most->first) : std::nullopt;
+  return all > 0 && most->second >= kManyUnheard && 4 * most->second >= 3 * all ? std::optional(most->first)
+                                                                                : std::nullopt;
 }
 
 std::optional<std::string> sole_sender(const std::vector<Intake::Rest>& rests) {
-  std::unordered_map<std::string, std::uint64_t> bytes;  // by key; empty: it cannot be told
-  for (const auto& rest : rests) {
-    bytes[rest.key.value_or(std::string())] += rest.bytes;
-  }
-  std::optional<std::string> found;
-  for (const auto& [key, count] : bytes) {
-    if (count >= kMuchUnended) {
-      if (found || key.empty()) {
-        return std::nullopt;
-      }
-      found = key;
-    }
-  }
-  return found;
+  const auto much = keys_with_much(rests);
+  return much.size() == 1 && !much.front().empty() ? std::optional(much.front()) : std::nullopt;
 }
+
+bool has_much(const std::vector<Intake::Rest>& rests) { return !keys_with_much(rests).empty(); }
 
 }  // namespace ballast

@@ -23,6 +23,8 @@ void name_silent(std::vector<Intake::Rest>& rests, const ConnectionCounts& let_i
 // The key with which alone much has come that is of no whole message, by whichever sockets; nothing if there is none,
 // if there are several, or if that cannot be told. `rests`: all have keys, or empty ones.
 std::optional<std::string> sole_sender(const std::vector<Intake::Rest>& rests);
+// Whether some key has as much, or connections of which that cannot be told.
+bool has_much(const std::vector<Intake::Rest>& rests);
 
 // Connections by key.
 using Unheard = std::map<std::string, std::uint64_t>;
@@ -33,8 +35,9 @@ using Unheard = std::map<std::string, std::uint64_t>;
 void count_unheard(Unheard& unheard, const std::vector<Intake::Rest>& rests, const ConnectionCounts& let_in,
                    const ConnectionCounts& heard);
 
-// The key that three quarters of them or more had; nothing if there is none. An honest peer may have one now and then:
-// one that went as soon as it had come.
+// The key that three quarters of them or more had; nothing if there is none, or these are fewer than kManyUnheard. An
+// honest peer may have one now and then: one that went as soon as it had come.
+inline constexpr std::uint64_t kManyUnheard = 3;
 std::optional<std::string> most_unheard(const Unheard& unheard);
 
 }  // namespace ballast

@@ -151,6 +151,7 @@ void Supervisor::on_server_ended(Member& server, const Ended& ended) {
   }
   // It gave up by itself: the lead may know more than this shard.
   doubt_ = end_of(server, ended);
+  doubted_ = server.name() + " " + describe(ended.exit);
   stage_ = Stage::doubtful;
   stage_until_ = Clock::now() + kReasonPatience;
   lead_.ask_now();
@@ -290,7 +291,7 @@ void Supervisor::on_status() {
     exit_code_ = interrupted_ ? kExitSignal + interrupted_->signal : kExitStopped;
   }
   if (stage_ == Stage::doubtful) {
-    progress_.warn(doubt_ + ", after the job's end was durable");
+    progress_.warn(doubted_ + ", after the job's end was durable");
   }
   if (stage_ == Stage::running || stage_ == Stage::doubtful) {
     leave();

@@ -97,6 +97,7 @@ class Supervisor {
   std::optional<Interruption> interrupted_;
   std::string told_refusal_;  // of processes.json
   std::string doubt_;         // what is said if the lead gives no reason
+  std::string doubted_;       // who that is about, and how it ended
   Outlook outlook_ = Outlook::open;
   int exit_code_ = 0;
 };

@@ -111,6 +111,8 @@ void Lead::on(const LedgerFailed& event) {
   }
 }
 
+void Lead::on(const StayNoLonger& /*event*/) { config_.stay = 0; }
+
 // ---- the workers' side
 
 void Lead::on(const FromWorker& event) {

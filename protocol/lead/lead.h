@@ -135,7 +135,11 @@ struct LedgerWritten {};
 struct LedgerFailed {
   std::string text;
 };
-using Event = std::variant<FromWorker, FromLane, FromClient, Tick, Unreachable, LedgerWritten, LedgerFailed>;
+// Its process was told to end: after the job's end it stays for those who have not heard of it, and for nobody who
+// starts late.
+struct StayNoLonger {};
+using Event =
+    std::variant<FromWorker, FromLane, FromClient, Tick, Unreachable, LedgerWritten, LedgerFailed, StayNoLonger>;
 
 // ---- actions, to be carried out in order
 
@@ -228,6 +232,7 @@ class Lead {
   void on(const lead::Unreachable& event);
   void on(const lead::LedgerWritten& event);
   void on(const lead::LedgerFailed& event);
+  void on(const lead::StayNoLonger& event);
 
   // lead_hellos.cpp: processes that say they are a shard
   void on_shard_hello(const lead::FromLane& event, const ShardHello& hello);

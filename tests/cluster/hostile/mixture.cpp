@@ -440,11 +440,11 @@ void send_by_twins(zmq::context_t& context, const std::string& address, const st
   const std::vector<std::byte> bytes(512U << 10U);
   ClientKeys keys(key);
   std::mt19937_64 random(std::random_device{}());
-  const auto name = session_routing_id(1 + (random() >> 1U));
-  Talker first(context, address, name, &keys);
-  first.send(StatusRequest{});
   const auto until = Clock::now() + std::chrono::duration<double>(seconds);
   while (Clock::now() < until) {
+    const auto name = session_routing_id(1 + (random() >> 1U));
+    Talker first(context, address, name, &keys);
+    first.send(StatusRequest{});
     std::this_thread::sleep_for(kUntilSent);
     Talker twin(context, address, name, &keys);
     for (int i = 0; i < kMessages; ++i) {

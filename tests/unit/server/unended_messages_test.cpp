@@ -19,6 +19,8 @@ TEST_CASE("one key alone has much that is of no whole message") {
   CHECK(sole_sender({{kHere, "a", kMuch}}) == "a");
   CHECK(sole_sender({{kHere, "a", kMuch}, {kHere, "b", kMuch - 1}}) == "a");
   CHECK(sole_sender({{kHere, "a", kMuch}, {"10.0.0.2", "b", kMuch}}) == std::nullopt);
+  CHECK(has_much({{kHere, "a", kMuch}, {"10.0.0.2", "b", kMuch}}));
+  CHECK_FALSE(has_much({{kHere, "a", kMuch - 1}, {"10.0.0.2", "b", kMuch - 1}}));
 }
 
 TEST_CASE("a key's connections count together, wherever they come from") {
@@ -43,7 +45,8 @@ TEST_CASE("a connection that has said nothing whole has the key that was let in 
 
 TEST_CASE("connections that are over and were never heard are counted by key, those that stand are left out") {
   Unheard unheard;
-  count_unheard(unheard, {}, {{{kHere, "a"}, 2}, {{kHere, "b"}, 3}, {{"10.0.0.2", "b"}, 1}}, {{{kHere, "a"}, 2}, {{kHere, "b"}, 1}});
+  count_unheard(unheard, {}, {{{kHere, "a"}, 2}, {{kHere, "b"}, 3}, {{"10.0.0.2", "b"}, 1}},
+                {{{kHere, "a"}, 2}, {{kHere, "b"}, 1}});
   CHECK(unheard == Unheard{{"b", 3}});
   unheard.clear();
   count_unheard(unheard, {{kHere, std::nullopt, 5}, {kHere, "a", 5}}, {{{kHere, "a"}, 2}, {{kHere, "b"}, 3}},
@@ -53,7 +56,8 @@ TEST_CASE("connections that are over and were never heard are counted by key, th
 
 TEST_CASE("the key that most connections had that were never heard") {
   CHECK(most_unheard({}) == std::nullopt);
-  CHECK(most_unheard({{"a", 1}}) == "a");
+  CHECK(most_unheard({{"a", 2}}) == std::nullopt);
+  CHECK(most_unheard({{"a", 3}}) == "a");
   CHECK(most_unheard({{"a", 1}, {"b", 3}}) == "b");
   CHECK(most_unheard({{"a", 2}, {"b", 3}}) == std::nullopt);
 }

@@ -312,6 +312,14 @@ TEST_CASE("a lead that is to stay after the end leaves then, and not when its li
   CHECK(stayed <= 720);
 }
 
+TEST_CASE("a lead that is to stay after the end stays for its linger alone once its process is told to end") {
+  RoundLeadFixture fixture(finished_config(5'000 * kMillisecond));
+  fixture.tick(10 * kMillisecond);
+  fixture.lead.step(lead::StayNoLonger{});
+  CHECK(found<lead::Stop>(fixture.tick(80 * kMillisecond)) == nullptr);  // others may not have heard of the end
+  CHECK(found<lead::Stop>(fixture.tick(20 * kMillisecond)) != nullptr);
+}
+
 TEST_CASE("a lead that stays after the end tells it to a worker that starts late") {
   RoundLeadFixture fixture(finished_config(700 * kMillisecond));
   for (int i = 0; i < 50; ++i) {
