@@ -7,7 +7,6 @@
 
 #include "common/arena/placement.h"
 #include "common/job/load.h"
-#include "common/net/address.h"
 #include "common/net/descriptors.h"
 
 namespace ballast {

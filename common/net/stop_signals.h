@@ -12,10 +12,9 @@ namespace ballast {
 // First of all in main(): every later thread inherits the mask.
 void block_stop_signals();
 
-// At the first SIGTERM or SIGINT during its life (SIGUSR1, by which it ends its thread, is nobody else's to send, and
-// is passed over) calls `on_stop` from its own thread; at the second one the process
+// At the first SIGTERM or SIGINT during its life calls `on_stop` from its own thread; at the second one the process
 // ends without cleaning up, as after a kill: whatever the first one waits for may never come. Once it is destroyed,
-// each of these signals does so.
+// each of these signals does so. By SIGUSR1 it ends its own thread; one from elsewhere is passed over.
 class StopSignals {
  public:
   explicit StopSignals(std::function<void(const std::string& reason)> on_stop);
