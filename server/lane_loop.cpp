@@ -1,5 +1,6 @@
 #include "server/lane_loop.h"
 
+#include <algorithm>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -206,6 +207,9 @@ void LaneLoop::receive_from_lead() {
       break;
     }
     if (const auto* message = std::get_if<Message>(&*received)) {
+      if (const auto* plan = std::get_if<Plan>(message)) {
+        tell_barred(plan->barred);
+      }
       feed(lane::FromLead{message});
     } else {
       metrics_.unreadable();
@@ -215,6 +219,18 @@ void LaneLoop::receive_from_lead() {
     ending_ = std::move(why);
     is_hopeless_ = true;
   }
+}
+
+// The lead may never have heard of such a session, and can't say whose key it has.
+void LaneLoop::tell_barred(const std::vector<SessionId>& barred) {
+  for (const auto session : barred) {
+    if (std::ranges::find(barred_, session) == barred_.end()) {
+      const auto key = workers_.key_of(session);
+      log_warn("takes no contributions of session {} any more, as the lead says{}", session,
+               key.empty() ? "" : "; its key is " + key);
+    }
+  }
+  barred_ = barred;
 }
 
 void LaneLoop::take_released() {

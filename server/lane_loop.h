@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "common/job/job.h"
 #include "common/net/socket.h"
@@ -66,6 +67,7 @@ class LaneLoop {
   void receive(WorkerConnections::Incoming& incoming);
   void take_ended();
   void receive_from_lead();
+  void tell_barred(const std::vector<SessionId>& barred);
   void take_released();
   void take_from_storage();
   void tick(Micros now);
@@ -105,6 +107,7 @@ class LaneLoop {
   Payloads payloads_;
   std::deque<lane::Event> events_;  // that actions gave rise to
   ShardNews news_;
+  std::vector<SessionId> barred_;  // by the newest plan that the lead has sent
   LaneMetrics metrics_;
   Handshakes handshakes_;
   Turn turn_;

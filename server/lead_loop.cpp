@@ -19,6 +19,11 @@ constexpr int kUnsent = 256;
 // Of one peer: a lane reports twenty times a second, and reports may be long.
 constexpr int kUnread = 64;
 
+LeadConfig with_key_names(LeadConfig config, const KnownPeers& peers) {
+  config.key_name = [&peers](SessionId session) { return peers.key_of(session_routing_id(session)); };
+  return config;
+}
+
 }  // namespace
 
 LeadLoop::LeadLoop(zmq::context_t& context, const ServerKeys& keys, LeadConfig config, const std::string& bind_address,
@@ -29,7 +34,7 @@ LeadLoop::LeadLoop(zmq::context_t& context, const ServerKeys& keys, LeadConfig c
       address_here_(reached_from_here(router_->endpoint())),
       address_(advertised_address(router_->endpoint(), advertised_host)),
       ledger_(store, room, config.memory.ledger.timeline),
-      lead_(std::move(config)),
+      lead_(with_key_names(std::move(config), peers_)),
       metrics_(metrics),
       peers_(keys.authenticator()),
       handshakes_(metrics, "lead"),

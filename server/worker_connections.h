@@ -59,6 +59,8 @@ class WorkerConnections {
 
   // Everything that had come by then has been read, whether or not somebody speaks without end.
   [[nodiscard]] Micros read_up_at() const { return read_up_at_; }
+  // The name of the key that the session has spoken with; empty: there are no keys, or it has not spoken.
+  [[nodiscard]] std::string key_of(SessionId session) const { return peers_.key_of(session_routing_id(session)); }
   // Told, and not read by those it was told.
   [[nodiscard]] std::uint64_t unsent_bytes() const { return unsent_.bytes(); }
 

@@ -90,6 +90,8 @@ struct LeadConfig {
   DecisionRules decisions;
   ProvenanceRules provenance;
   std::function<std::string(std::uint32_t)> parameter_name;  // for messages
+  // For messages: the name of the key with which a session speaks to the lead; empty: it has none, or never spoke.
+  std::function<std::string(SessionId)> key_name = [](SessionId) { return std::string(); };
   LeadMemory memory;
   std::uint32_t plan_ahead = 256;  // updates
   LearntDeadline::Bounds worker_silence{1'500'000, 3'000'000, 15'000'000};

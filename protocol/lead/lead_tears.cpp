@@ -50,8 +50,10 @@ void Lead::take_back(const TornVersions::Tear& tear) {
 // The one place where a sender of contributions gets its name.
 std::string Lead::sender_text(SessionId session) const {
   const auto known = sessions_.all().find(session);
-  return "session " + std::to_string(session) +
-         (known == sessions_.all().end() ? " (no worker that the lead knows)" : " (worker " + known->second.name + ")");
+  const auto key = config_.key_name(session);
+  return "session " + std::to_string(session) + " (" +
+         (known == sessions_.all().end() ? "no worker that the lead knows" : "worker " + known->second.name) +
+         (key.empty() ? "" : ", key " + key) + ")";
 }
 
 void Lead::bar(SessionId session) {
