@@ -19,11 +19,6 @@ constexpr int kUnsent = 256;
 // Of one peer: a lane reports twenty times a second, and reports may be long.
 constexpr int kUnread = 64;
 
-LeadConfig with_key_names(LeadConfig config, const KnownPeers& peers) {
-  config.key_name = [&peers](SessionId session) { return peers.key_of(session_routing_id(session)); };
-  return config;
-}
-
 }  // namespace
 
 LeadLoop::LeadLoop(zmq::context_t& context, const ServerKeys& keys, LeadConfig config, const std::string& bind_address,
@@ -34,7 +29,7 @@ LeadLoop::LeadLoop(zmq::context_t& context, const ServerKeys& keys, LeadConfig c
       address_here_(reached_from_here(router_->endpoint())),
       address_(advertised_address(router_->endpoint(), advertised_host)),
       ledger_(store, room, config.memory.ledger.timeline),
-      lead_(with_key_names(std::move(config), peers_)),
+      lead_(std::move(config)),
       metrics_(metrics),
       peers_(keys.authenticator()),
       handshakes_(metrics, "lead"),
@@ -164,7 +159,8 @@ void LeadLoop::dispatch(const std::string& routing_id, const Received& received)
   }
   const auto& message = std::get<Message>(decoded);
   if (const auto* session = std::get_if<SessionPeer>(&from->peer)) {
-    lead_.hear(lead::FromWorker{session->session, &message}, monotonic_micros());
+    auto key = std::holds_alternative<WorkerHello>(message) ? peers_.key_of(first) : std::string();
+    lead_.hear(lead::FromWorker{session->session, &message, std::move(key)}, monotonic_micros());
   } else if (const auto* lane = std::get_if<LanePeer>(&from->peer)) {
     lead_.hear(lead::FromLane{lane->lane, lane->incarnation, &message}, monotonic_micros());
   } else {

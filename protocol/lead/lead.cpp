@@ -117,7 +117,7 @@ void Lead::on(const StayNoLonger& /*event*/) { config_.stay = 0; }
 
 void Lead::on(const FromWorker& event) {
   if (const auto* hello = std::get_if<WorkerHello>(event.message)) {
-    return on_worker_hello(event.session, *hello);
+    return on_worker_hello(event, *hello);
   }
   auto* known = sessions_.heard(event.session, now_);
   if (known == nullptr) {
@@ -139,17 +139,20 @@ void Lead::on(const FromWorker& event) {
   }
 }
 
-void Lead::on_worker_hello(SessionId id, const WorkerHello& hello) {
+void Lead::on_worker_hello(const FromWorker& event, const WorkerHello& hello) {
+  const auto id = event.session;
   if (is_over()) {
     return emit(SendToWorker{id, finish_message()});
   }
   if (barred_.contains(id)) {
     return emit(SendToWorker{id, Refused{RefusalCode::wrong_bits, why_barred()}});
   }
-  if (sessions_.hello(id, hello.name, now_) == nullptr) {
+  auto* const session = sessions_.hello(id, hello.name, now_);
+  if (session == nullptr) {
     return emit(SendToWorker{
         id, Refused{RefusalCode::too_many, "the job has " + std::to_string(config_.max_sessions) + " live sessions"}});
   }
+  session->key = event.key;
   // Addresses are known once every lane has said hello; until then the worker asks again.
   if (can_welcome()) {
     emit(SendToWorker{id, welcome()});

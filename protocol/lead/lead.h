@@ -90,8 +90,6 @@ struct LeadConfig {
   DecisionRules decisions;
   ProvenanceRules provenance;
   std::function<std::string(std::uint32_t)> parameter_name;  // for messages
-  // For messages: the name of the key with which a session speaks to the lead; empty: it has none, or never spoke.
-  std::function<std::string(SessionId)> key_name = [](SessionId) { return std::string(); };
   LeadMemory memory;
   std::uint32_t plan_ahead = 256;  // updates
   LearntDeadline::Bounds worker_silence{1'500'000, 3'000'000, 15'000'000};
@@ -116,6 +114,7 @@ namespace lead {
 struct FromWorker {
   SessionId session = 0;
   const Message* message = nullptr;
+  std::string key = {};  // of a hello: the name of the one that it came with; empty: there are no keys
 };
 struct FromLane {
   LaneId lane;
@@ -375,7 +374,7 @@ class Lead {
   [[nodiscard]] bool nobody_has_passed(Step step) const;
 
   // lead.cpp: events, workers, time
-  void on_worker_hello(SessionId session, const WorkerHello& hello);
+  void on_worker_hello(const lead::FromWorker& event, const WorkerHello& hello);
   void on_heartbeat(SessionId id, LeadSession& session, const Heartbeat& beat);
   void on_evaluation(SessionId session, const EvaluationResult& result);
   void on_goodbye(SessionId id, LeadSession& session);

@@ -50,10 +50,11 @@ void Lead::take_back(const TornVersions::Tear& tear) {
 // The one place where a sender of contributions gets its name.
 std::string Lead::sender_text(SessionId session) const {
   const auto known = sessions_.all().find(session);
-  const auto key = config_.key_name(session);
+  const auto of_worker = [](const LeadSession& of) {
+    return "worker " + of.name + (of.key.empty() ? "" : ", key " + of.key);
+  };
   return "session " + std::to_string(session) + " (" +
-         (known == sessions_.all().end() ? "no worker that the lead knows" : "worker " + known->second.name) +
-         (key.empty() ? "" : ", key " + key) + ")";
+         (known == sessions_.all().end() ? "no worker that the lead knows" : of_worker(known->second)) + ")";
 }
 
 void Lead::bar(SessionId session) {

@@ -19,6 +19,7 @@ struct LeadSession {
   explicit LeadSession(LearntDeadline::Bounds bounds) : silence(bounds) {}
 
   std::string name;
+  std::string key;  // the name of the one that it came with; empty: there are no keys
   bool live = false;
   bool ready = false;  // gets work
   bool said_goodbye = false;
@@ -33,7 +34,7 @@ struct LeadSession {
   // All of it.
   template <typename = void>
   [[nodiscard]] auto state() const {
-    return listed::all(listed::plain(name, live, ready, said_goodbye, has_spoken), listed::ages(heard_at),
+    return listed::all(listed::plain(name, key, live, ready, said_goodbye, has_spoken), listed::ages(heard_at),
                        listed::parts(silence), listed::plain(beat, assign, refusal), listed::ages(refused_at));
   }
 };
