@@ -128,8 +128,7 @@ class LaneSessions {
   template <typename = void>
   [[nodiscard]] auto state() const {
     return listed::all(listed::plain(limits_), listed::parts(sessions_), listed::fixed(mute_),
-                       listed::ages(nobody_goes_before_),
-                       listed::plain(reply_bytes_, turns_), listed::fixed(waiting_),
+                       listed::ages(nobody_goes_before_), listed::plain(reply_bytes_, turns_), listed::fixed(waiting_),
                        listed::plain(barred_, contributions_), listed::accounts(counters_));
   }
 
@@ -177,9 +176,9 @@ class LaneSessions {
   std::map<SessionId, Session> sessions_;
   std::set<std::pair<Micros, SessionId>> mute_;  // those of them that have said hello and nothing since, and when
   Micros nobody_goes_before_ = 0;                // of those that have spoken
-  std::uint64_t reply_bytes_ = 0;       // of all sessions, also of those that have gone since
-  std::deque<SessionId> turns_;         // who waits for the window of all, and may have gone since
-  std::set<Waiting> waiting_;           // that of all sessions; follows from them
+  std::uint64_t reply_bytes_ = 0;                // of all sessions, also of those that have gone since
+  std::deque<SessionId> turns_;                  // who waits for the window of all, and may have gone since
+  std::set<Waiting> waiting_;                    // that of all sessions; follows from them
   std::vector<SessionId> barred_;
   std::map<SessionId, std::uint64_t> contributions_;
   ReplyCounters counters_;

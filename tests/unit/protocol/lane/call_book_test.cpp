@@ -242,7 +242,8 @@ TEST_CASE("who is out of good standing takes no part of what is given ahead from
   CHECK(BookFixture::to<BytesAhead>(at.turn(), kBob) == std::vector<BytesAhead>{{20}});
 }
 
-TEST_CASE("who has been given bytes ahead has no more of them than its part, and as much again once it has spent some") {
+TEST_CASE(
+    "who has been given bytes ahead has no more of them than its part, and as much again once it has spent some") {
   BookFixture at(80);
   at.book.served(kAnn);
   REQUIRE(BookFixture::to<BytesAhead>(at.turn(), kAnn) == std::vector<BytesAhead>{{40}});
