@@ -242,7 +242,8 @@ TEST_CASE("who is out of good standing takes no part of what is given ahead from
   CHECK(BookFixture::to<BytesAhead>(at.turn(), kBob) == std::vector<BytesAhead>{{20}});
 }
 
-TEST_CASE("who has been given bytes ahead has no more of them than its part, and as much again once it has spent some") {
+TEST_CASE(
+    "who has been given bytes ahead has no more of them than its part, and as much again once it has spent some") {
   BookFixture at(80);
   at.book.served(kAnn);
   REQUIRE(BookFixture::to<BytesAhead>(at.turn(), kAnn) == std::vector<BytesAhead>{{40}});
@@ -441,6 +442,24 @@ TEST_CASE("who was called over a connection that is no longer its newest brings 
   CHECK(at.book.bringers(*wanted, 4, 8) == std::vector{kAnn});
 }
 
+TEST_CASE("who was called brings the slot no more once its key is out of good standing by another of its sessions") {
+  BookFixture at(10);
+  at.book.greet(3, 1, kAnn, true);
+  at.offers(3, {leaf(0, 1)});
+  at.only_call_of(3);
+  at.book.tick(1'000'000);
+  at.offers(kAnn, {leaf(0, 0)});
+  at.only_call_of(kAnn);
+  const auto wanted = at.applier.oldest_wanted();
+  REQUIRE(wanted);
+  CHECK(at.book.bringers(*wanted, 4, 8) == std::vector{kAnn});
+  at.book.tick(2'500'000);
+  const auto dropped = at.book.take_back(2'500'000);
+  REQUIRE(dropped.size() == 1);
+  CHECK(std::get<lane::DropConnection>(dropped.front()).session == 3);
+  CHECK(at.book.bringers(*wanted, 4, 8).empty());
+}
+
 TEST_CASE("of those who bring a slot one of each key is told first, however many sessions a key has") {
   constexpr PayerId kKeyOfMany = 77;
   BookFixture at(0);
@@ -540,6 +559,18 @@ TEST_CASE("a journaled item stays in use until it is committed, and no other is 
   CHECK(at.in_use() == 0);
   CHECK(BookFixture::to<Receipt>(at.told, kBob) == std::vector<Receipt>{{1, 0, 0, {0, 1}, ReceiptOutcome::duplicate}});
   CHECK(at.only_call_of(kAnn).work == leaf(0, 1));
+}
+
+TEST_CASE("an item that is held is not called again, whatever room there is, and whoever offers it gets a receipt") {
+  ItemRules rules;
+  rules.journaled = true;
+  BookFixture at(100, {{0, 10, false}}, rules);
+  at.offers(kAnn, {leaf(0, 0)});
+  at.pay(kAnn, at.only_call_of(kAnn));
+  at.offers(kBob, {leaf(0, 0), leaf(0, 1)});
+  CHECK(at.only_call_of(kBob).work == leaf(0, 1));
+  at.commit(1);
+  CHECK(BookFixture::to<Receipt>(at.told, kBob) == std::vector<Receipt>{{1, 0, 0, {0, 1}, ReceiptOutcome::duplicate}});
 }
 
 TEST_CASE("an item beyond the plan's end is not called until the plan is longer") {

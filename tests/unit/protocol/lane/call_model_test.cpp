@@ -143,18 +143,28 @@ std::vector<std::vector<Node>> brought_by(const std::vector<SlotRange>& division
   return work;
 }
 
-// Every division of four slots among these sessions, at the smallest memory.
-std::size_t check_divisions(const std::vector<Payer>& payers, int cuts, bool last_joins) {
+struct Divided {
+  Slot slots = 4;
+  int cuts = 0;
+  bool to_all = false;      // each of them has some
+  bool last_joins = false;  // and has nothing
+};
+
+// Every division among these sessions, at the smallest memory. No bytes are given ahead there, so nobody is served.
+std::size_t check_divisions(const std::vector<Payer>& payers, const Divided& divided) {
   std::size_t states = 0;
   for (const bool are_sums : {false, true}) {
-    for (const auto& division : divisions_of({0, 4}, payers.size() - (last_joins ? 1 : 0))) {
-      auto work = brought_by(division, 4, are_sums);
+    for (const auto& division : divisions_of({0, divided.slots}, payers.size() - (divided.last_joins ? 1 : 0))) {
+      if (divided.to_all && std::ranges::any_of(division, &SlotRange::empty)) {
+        continue;
+      }
+      auto work = brought_by(division, divided.slots, are_sums);
       work.resize(payers.size());
-      states += check_all({.slots = 4,
+      states += check_all({.slots = divided.slots,
                            .payers = payers,
                            .work = std::move(work),
-                           .cuts = cuts,
-                           .last_joins = last_joins,
+                           .cuts = divided.cuts,
+                           .last_joins = divided.last_joins,
                            .serves = false});
     }
   }
@@ -193,7 +203,7 @@ TEST_CASE("where the decision needs the whole gradient, a step can end whose fac
                       .payers = {Payer::pays, other},
                       .work = {leaves_of(0, 1), leaves_of(1, 2)},
                       .more = more,
-                      .cuts = 1,
+                      .cuts = more == 0 || other == Payer::holds ? 1 : 0,
                       .whole = true};
       check_all(model);
       model.chunks = {4, 10};
@@ -208,22 +218,26 @@ TEST_CASE("where the decision needs the whole gradient, a step can end whose fac
   }
 }
 
-// No bytes are given ahead at that memory, so nobody is sent weights.
-TEST_CASE("however four slots are divided, a step can end at the smallest memory, beside whoever does not pay") {
-  std::size_t states = 0;
+TEST_CASE("however slots are divided, a step can end at the smallest memory, beside whoever does not pay") {
   const std::vector<Payer> others = {Payer::pays, Payer::holds, Payer::dies, Payer::says_none};
+  std::size_t states = 0;
   for (const auto other : others) {
-    states += check_divisions({Payer::pays, other}, 1, false);
-    states += check_divisions({other, Payer::pays}, 1, false);
-    states += check_divisions({Payer::pays, other, Payer::pays}, 1, true);
-    states += check_divisions({other, Payer::pays, Payer::pays}, 1, true);
-    for (const auto third : others) {
-      states += check_divisions({Payer::pays, other, third}, 0, false);
-      states += check_divisions({other, Payer::pays, third}, 0, false);
-      states += check_divisions({other, third, Payer::pays}, 0, false);
+    for (const auto& payers : {std::vector{Payer::pays, other}, {other, Payer::pays}}) {
+      states += check_divisions(payers, {.slots = 4, .cuts = 1});
+      states += check_divisions(payers, {.slots = 8});
+      auto with_one_more = payers;
+      with_one_more.push_back(Payer::pays);
+      states += check_divisions(with_one_more, {.slots = 4, .to_all = true, .last_joins = true});
+      for (const auto third : others) {
+        with_one_more.back() = third;
+        states += check_divisions(with_one_more, {.slots = 4, .to_all = true});
+      }
     }
   }
+  states += check_divisions({Payer::says_none, Payer::pays, Payer::holds}, {.slots = 8, .to_all = true});
+  states += check_divisions({Payer::holds, Payer::dies, Payer::says_none, Payer::pays}, {.slots = 4, .to_all = true});
   MESSAGE("states: " << states);
+  CHECK(states > 20'000);
 }
 
 TEST_CASE("a reserve smaller by one payload is exceeded") {
