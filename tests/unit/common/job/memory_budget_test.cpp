@@ -10,6 +10,7 @@
 #include "common/arena/placement.h"
 #include "common/job/load.h"
 #include "common/job/shard_bytes.h"
+#include "storage/store/rocksdb_limits.h"
 #include "tests/unit/common/job/support.h"
 
 namespace ballast {
@@ -161,6 +162,7 @@ TEST_CASE("what is taken off follows from the shard's own bytes") {
     CHECK(part(shard, "optimizer state and average") == bytes[number].state);
     CHECK(part(shard, "a snapshot being written") == bytes[number].weights + bytes[number].state);
     CHECK(part(shard, "versions that slow readers keep") == 2 * bytes[number].weights);
+    CHECK(part(shard, "the database") == kDatabaseBytes);
     const auto chunks = Placement(job.arena, 2, 1).of_shard(static_cast<std::uint32_t>(number));
     const auto largest = std::ranges::max(chunks, {}, &Chunk::elements).bytes();
     CHECK(part(shard, "a spare buffer") == largest);

@@ -17,6 +17,8 @@ inline constexpr SessionId kBob = 2;
 inline constexpr Micros kOverdue = 2'000'000;
 // Of four slots and chunks of 10 bytes: two nodes before the first missing slot, and one that contains it.
 inline constexpr std::uint64_t kReserve = 30;
+// Of two such chunks where the decision needs the whole gradient: both, and two nodes before the first missing slot.
+inline constexpr std::uint64_t kWholeReserve = 40;
 
 using Calls = std::vector<Call>;
 
@@ -25,8 +27,9 @@ class BookFixture {
  public:
   // `more`: memory beyond the reserve. `statistics`: that chunk, which has a room of its own, and its bytes.
   explicit BookFixture(std::uint64_t more, std::vector<LaneChunk> chunks = {{0, 10, false}, {1, 10, false}},
-                       std::optional<ItemRules> items = {}, std::optional<LaneChunk> statistics = {})
-      : applier(config_of(std::move(chunks), items)),
+                       std::optional<ItemRules> items = {}, std::optional<LaneChunk> statistics = {},
+                       bool needs_whole_gradient = false)
+      : applier(config_of(std::move(chunks), items, needs_whole_gradient)),
         book({reserve + more, reserve, 10, kOverdue, 0, statistics ? std::optional(statistics->id) : std::nullopt,
               statistics ? 2 * statistics->bytes : 0}) {
     plan.begin(0);
@@ -34,6 +37,13 @@ class BookFixture {
     applier.begin(0, 1);
     greet(kAnn);
     greet(kBob);
+  }
+
+  // Of a job whose decision needs the whole gradient, and is still to come: the plan has no factors.
+  static BookFixture of_whole_gradients(std::uint64_t more) {
+    BookFixture fixture(more, {{0, 10, false}, {1, 10, false}}, {}, {}, true);
+    fixture.plan.clear();
+    return fixture;
   }
 
   void greet(SessionId session, ConnectionId connection = 1) {
@@ -78,6 +88,13 @@ class BookFixture {
     const auto call = only_call_of(session);
     none(session, call);
   }
+  // All of a step is covered, and its factors become known.
+  void decide() {
+    plan.extend(0, std::vector<StepFactors>(8), 0);
+    note(applier.planned(plan));
+  }
+  // The journal has all up to that ticket.
+  void commit(std::uint64_t ticket) { note(applier.committed(ticket, ticket, plan)); }
   [[nodiscard]] std::uint64_t in_use() const { return book.in_use(applier); }
 
   // Those of the messages to the session, in their order.
@@ -101,13 +118,15 @@ class BookFixture {
   bool measures = true;  // what is covered is measured, and applied, at once
 
  private:
-  LaneConfig config_of(std::vector<LaneChunk> chunks, const std::optional<ItemRules>& items) {
+  LaneConfig config_of(std::vector<LaneChunk> chunks, const std::optional<ItemRules>& items,
+                       bool needs_whole_gradient) {
     LaneConfig config;
     config.slots = 4;
     config.steps = 8;
     config.chunks = std::move(chunks);
     config.items = items;
-    reserve = items ? 10 : kReserve;
+    config.needs_whole_gradient = needs_whole_gradient;
+    reserve = items ? 10 : needs_whole_gradient ? kWholeReserve : kReserve;
     return config;
   }
   void measured(const lane::Measure& measure) {
@@ -115,7 +134,10 @@ class BookFixture {
       return;
     }
     const ChunkMeasure found{measure.chunk, measure.step, {}, true, 0, kNoSlot};
-    for (const auto& update : applier.measured({found, measure.root}, plan).applied) {
+    note(applier.measured({found, measure.root}, plan));
+  }
+  void note(const ApplierOutcome& outcome) {
+    for (const auto& update : outcome.applied) {
       const auto receipts = book.applied(1, {update.apply.step, update.apply.chunk, update.node});
       told.insert(told.end(), receipts.begin(), receipts.end());
     }

@@ -264,12 +264,32 @@ TEST_CASE("what is given ahead is asked back when an offer waits for room, and c
   CHECK(BookFixture::to<Call>(actions, kBob).size() == 1);
   const auto asked = BookFixture::to<ReturnAsked>(actions, kAnn);
   REQUIRE(asked.size() == 1);
-  at.book.served(kAnn);
-  CHECK(at.turn().empty());  // it is asked once, and given nothing meanwhile
+  CHECK(at.turn().empty());  // it is asked once
   CHECK_FALSE(at.book.returns(kAnn, 1, asked[0].number, 11));
   CHECK_FALSE(at.book.returns(kAnn, 1, asked[0].number + 1, 10));
   CHECK(at.book.returns(kAnn, 1, asked[0].number, 10));
   CHECK(at.only_call_of(kBob).work == leaf(0, 2));
+}
+
+TEST_CASE("nothing is given ahead to whoever is asked to return what it has, until it has answered") {
+  BookFixture at(40);
+  at.book.served(kAnn);
+  CHECK(BookFixture::to<BytesAhead>(at.turn(), kAnn) == std::vector<BytesAhead>{{20}});
+  CHECK(at.push(kAnn, leaf(0, 1), 0) == CallBook::Payment::Kind::paid);  // so it may have more, in its turn
+  at.offers(kBob, {leaf(0, 2), leaf(0, 3), leaf(1, 0)});
+  const auto actions = at.turn();
+  const auto calls = BookFixture::to<Call>(actions, kBob);
+  REQUIRE(calls.size() == 2);
+  const auto asked = BookFixture::to<ReturnAsked>(actions, kAnn);
+  REQUIRE(asked.size() == 1);
+  at.pay(kBob, calls[0]);
+  at.pay(kBob, calls[1]);
+  at.offers(kBob, {});
+  at.book.served(kAnn);
+  CHECK(at.in_use() == 30);  // two nodes and what Ann has left: there is room for one more
+  CHECK(at.turn().empty());  // and nothing waits for it
+  CHECK(at.book.returns(kAnn, 1, asked[0].number, 10));
+  CHECK(BookFixture::to<BytesAhead>(at.turn(), kAnn) == std::vector<BytesAhead>{{20}});
 }
 
 TEST_CASE("a return that is not answered is taken back, and what was given comes back with the connection's end") {
@@ -409,6 +429,37 @@ TEST_CASE("who in good standing offers the slot that is wanted, or is called for
   CHECK(at.book.bringers(*wanted, 4, 8) == std::vector{kBob});
 }
 
+TEST_CASE("who was called over a connection that is no longer its newest brings the slot only once it offers it anew") {
+  BookFixture at(0);
+  at.offers(kAnn, {leaf(0, 0)});
+  at.only_call_of(kAnn);
+  const auto wanted = at.applier.oldest_wanted();
+  REQUIRE(wanted);
+  CHECK(at.book.bringers(*wanted, 4, 8) == std::vector{kAnn});
+  at.book.heard(kAnn, 2, kAnn);
+  CHECK(at.book.bringers(*wanted, 4, 8).empty());  // though it is in good standing, and the call is not settled
+  at.offers(kAnn, {leaf(0, 0)}, 2);
+  CHECK(at.book.bringers(*wanted, 4, 8) == std::vector{kAnn});
+}
+
+TEST_CASE("who was called brings the slot no more once its key is out of good standing by another of its sessions") {
+  BookFixture at(10);
+  at.book.greet(3, 1, kAnn, true);
+  at.offers(3, {leaf(0, 1)});
+  at.only_call_of(3);
+  at.book.tick(1'000'000);
+  at.offers(kAnn, {leaf(0, 0)});
+  at.only_call_of(kAnn);
+  const auto wanted = at.applier.oldest_wanted();
+  REQUIRE(wanted);
+  CHECK(at.book.bringers(*wanted, 4, 8) == std::vector{kAnn});
+  at.book.tick(2'500'000);
+  const auto dropped = at.book.take_back(2'500'000);
+  REQUIRE(dropped.size() == 1);
+  CHECK(std::get<lane::DropConnection>(dropped.front()).session == 3);
+  CHECK(at.book.bringers(*wanted, 4, 8).empty());
+}
+
 TEST_CASE("of those who bring a slot one of each key is told first, however many sessions a key has") {
   constexpr PayerId kKeyOfMany = 77;
   BookFixture at(0);
@@ -420,6 +471,43 @@ TEST_CASE("of those who bring a slot one of each key is told first, however many
   const auto wanted = at.applier.oldest_wanted();
   REQUIRE(wanted);
   CHECK(at.book.bringers(*wanted, 4, 3) == std::vector<SessionId>{kAnn, 10, 11});
+}
+
+TEST_CASE("where the decision needs the whole gradient, a covered chunk is done with, and its root takes no room") {
+  auto at = BookFixture::of_whole_gradients(10);
+  at.offers(kAnn, {{0, 0, {0, 4}}});
+  at.pay(kAnn, at.only_call_of(kAnn));
+  const auto wanted = at.applier.oldest_wanted();
+  REQUIRE(wanted);
+  CHECK(wanted->step == 0);
+  CHECK(wanted->chunk == 1);
+  CHECK(wanted->slot == 0);
+  at.offers(kAnn, {leaf(1, 0)});
+  at.offers(kBob, {leaf(1, 2), leaf(1, 3)});
+  const auto actions = at.turn();
+  CHECK(actions.size() == 2);
+  REQUIRE(BookFixture::to<Call>(actions, kAnn).size() == 1);
+  CHECK(at.book.counters().spine_calls == 2);
+  REQUIRE(BookFixture::to<Call>(actions, kBob).size() == 1);  // beside the root; one more would find no room
+  CHECK(BookFixture::to<Call>(actions, kBob)[0].work == leaf(1, 2));
+  CHECK(at.in_use() == 30);
+}
+
+TEST_CASE("where the decision needs the whole gradient, roots are in use until it is there, and not after it") {
+  auto at = BookFixture::of_whole_gradients(10);
+  for (const ChunkId chunk : {0U, 1U}) {
+    at.offers(kAnn, {{0, chunk, {0, 4}}});
+    at.pay(kAnn, at.only_call_of(kAnn));
+  }
+  CHECK(at.in_use() == 20);
+  CHECK_FALSE(at.applier.oldest_wanted());
+  at.offers(kBob, {leaf(0, 0, 1)});
+  CHECK(at.turn().empty());  // of a step that is still to come
+  at.decide();
+  CHECK(at.in_use() == 0);
+  CHECK(at.only_call_of(kBob).work == leaf(0, 0, 1));
+  at.offers(kAnn, {leaf(0, 2, 1), leaf(0, 3, 1)});
+  CHECK(at.only_call_of(kAnn).work == leaf(0, 2, 1));  // beside it there is room for one more, as before
 }
 
 TEST_CASE("of items the oldest is called, one at a time until it is applied") {
@@ -436,4 +524,78 @@ TEST_CASE("of items the oldest is called, one at a time until it is applied") {
   CHECK(at.applier.measured({found, at.payload}, at.plan).applied.size() == 1);
   CHECK(at.in_use() == 0);
   CHECK(at.only_call_of(kBob).work == leaf(0, 0));
+}
+
+TEST_CASE("of the items that are offered the oldest is called, and no other, whoever offers it and whenever") {
+  for (const bool oldest_comes_first : {false, true}) {
+    CAPTURE(oldest_comes_first);
+    BookFixture at(0, {{0, 10, false}}, ItemRules{});
+    at.offers(oldest_comes_first ? kAnn : kBob, {leaf(0, oldest_comes_first ? 0 : 1), leaf(0, 0, 1)});
+    at.offers(oldest_comes_first ? kBob : kAnn, {leaf(0, oldest_comes_first ? 1 : 0)});
+    const auto actions = at.turn();
+    CHECK(actions.size() == 1);
+    REQUIRE(BookFixture::to<Call>(actions, kAnn).size() == 1);
+    const auto first = BookFixture::to<Call>(actions, kAnn)[0];
+    CHECK(first.work == leaf(0, 0));
+    at.pay(kAnn, first);
+    CHECK(at.only_call_of(kBob).work == leaf(0, 1));
+    CHECK(at.book.counters().calls == 2);
+  }
+}
+
+TEST_CASE("a journaled item stays in use until it is committed, and no other is called before") {
+  ItemRules rules;
+  rules.journaled = true;
+  BookFixture at(0, {{0, 10, false}}, rules);
+  at.offers(kAnn, {leaf(0, 0), leaf(0, 1)});
+  const auto call = at.only_call_of(kAnn);
+  at.pay(kAnn, call);  // it is measured at once, and handed to the journal
+  CHECK(at.applier.held_payloads() == 1);
+  CHECK(at.in_use() == 10);
+  at.offers(kBob, {leaf(0, 0)});
+  CHECK(at.turn().empty());
+  CHECK(at.told.empty());
+  at.commit(1);
+  CHECK(at.in_use() == 0);
+  CHECK(BookFixture::to<Receipt>(at.told, kBob) == std::vector<Receipt>{{1, 0, 0, {0, 1}, ReceiptOutcome::duplicate}});
+  CHECK(at.only_call_of(kAnn).work == leaf(0, 1));
+}
+
+TEST_CASE("an item that is held is not called again, whatever room there is, and whoever offers it gets a receipt") {
+  ItemRules rules;
+  rules.journaled = true;
+  BookFixture at(100, {{0, 10, false}}, rules);
+  at.offers(kAnn, {leaf(0, 0)});
+  at.pay(kAnn, at.only_call_of(kAnn));
+  at.offers(kBob, {leaf(0, 0), leaf(0, 1)});
+  CHECK(at.only_call_of(kBob).work == leaf(0, 1));
+  at.commit(1);
+  CHECK(BookFixture::to<Receipt>(at.told, kBob) == std::vector<Receipt>{{1, 0, 0, {0, 1}, ReceiptOutcome::duplicate}});
+}
+
+TEST_CASE("an item beyond the plan's end is not called until the plan is longer") {
+  BookFixture at(100, {{0, 10, false}}, ItemRules{});
+  at.offers(kAnn, {leaf(0, 0, 2), leaf(0, 3, 1)});  // items 8 and 7
+  REQUIRE(at.plan.end() == 8);
+  const auto call = at.only_call_of(kAnn);
+  CHECK(call.work == leaf(0, 3, 1));
+  at.pay(kAnn, call);
+  CHECK(at.turn().empty());
+  at.plan.extend(8, std::vector<StepFactors>(1), 0);
+  CHECK(at.only_call_of(kAnn).work == leaf(0, 0, 2));
+}
+
+TEST_CASE("an item that is applied is answered with a receipt at once, and called no more") {
+  BookFixture at(0, {{0, 10, false}}, ItemRules{});
+  at.offers(kAnn, {leaf(0, 0)});
+  at.offers(kBob, {leaf(0, 0)});
+  const std::vector<Receipt> receipt{{1, 0, 0, {0, 1}, ReceiptOutcome::duplicate}};
+  at.pay(kAnn, at.only_call_of(kAnn));
+  CHECK(BookFixture::to<Receipt>(at.told, kBob) == receipt);
+  at.offers(kBob, {leaf(0, 0)});  // it has not heard of it
+  at.offers(kAnn, {leaf(0, 1)});
+  const auto actions = at.turn();
+  CHECK(BookFixture::to<Receipt>(actions, kBob) == receipt);
+  CHECK(BookFixture::to<Call>(actions, kAnn).size() == 1);  // beside what is called as ever
+  CHECK(actions.size() == 2);
 }

@@ -16,9 +16,10 @@ CallWorld::CallWorld(CallModel model) : model_(std::move(model)) {
   }
   config_.slots = model_.slots;
   config_.steps = 1;
+  config_.needs_whole_gradient = model_.whole;
   plan_.extend(0, std::vector<StepFactors>(1), 0);
   limits_.largest = *std::ranges::max_element(model_.chunks);
-  limits_.reserve = reserve_of(model_.slots, config_.chunks, false, false);
+  limits_.reserve = reserve_of(model_.slots, config_.chunks, model_.whole, false);
   if (model_.wrong == Wrong::reserve_too_small) {
     limits_.reserve -= limits_.largest;
   }
@@ -27,7 +28,7 @@ CallWorld::CallWorld(CallModel model) : model_(std::move(model)) {
 }
 
 CallState CallWorld::first() {
-  CallState first{LaneApplier(config_), CallBook(limits_), {}, 0, {}, {}, {}, 0};
+  CallState first{LaneApplier(config_), CallBook(limits_), {}, 0, {}, {}, {}, 0, !model_.whole};
   first.applier.begin(0, 1);
   first.owes.resize(model_.payers.size());
   first.failures.resize(model_.payers.size());
@@ -35,31 +36,41 @@ CallState CallWorld::first() {
     ModelSession session;
     session.nodes.insert(model_.work[i].begin(), model_.work[i].end());
     session.link.id = 1;
+    session.is_there = !model_.last_joins || i + 1 < model_.payers.size();
+    if (session.is_there) {
+      first.book.greet(name(i), 1, name(i), true);
+    }
     first.sessions.push_back(std::move(session));
-    first.book.greet(name(i), 1, name(i), true);
   }
   settle(first);
   return first;
 }
 
-// Each says what it has and did not send; then the lane has its turn.
-void CallWorld::settle(CallState& state) {
-  for (std::size_t i = 0; i < state.sessions.size(); ++i) {
-    std::set<Work> works;
-    for (const auto node : state.sessions[i].nodes) {
-      for (const auto& chunk : config_.chunks) {
-        if (wants(state, {0, chunk.id, node})) {
-          works.insert({0, chunk.id, node});
-        }
+// What it has and did not send.
+void CallWorld::offer(CallState& state, std::size_t i) {
+  std::set<Work> works;
+  for (const auto node : state.sessions[i].nodes) {
+    for (const auto& chunk : config_.chunks) {
+      if (wants(state, {0, chunk.id, node})) {
+        works.insert({0, chunk.id, node});
       }
     }
-    for (const auto& call : state.sessions[i].link.calls) {
-      works.erase(call.work);
+  }
+  for (const auto& call : state.sessions[i].link.calls) {
+    works.erase(call.work);
+  }
+  state.book.offers(name(i), state.sessions[i].link.id, {works.begin(), works.end()});
+}
+
+// Each says what it has; then the lane has its turn.
+void CallWorld::settle(CallState& state) {
+  for (std::size_t i = 0; i < state.sessions.size(); ++i) {
+    if (state.sessions[i].is_there && !state.sessions[i].is_dead) {
+      offer(state, i);
     }
-    state.book.offers(name(i), state.sessions[i].link.id, {works.begin(), works.end()});
   }
   const auto spines = state.book.counters().spine_calls;
-  const auto actions = state.book.turn(1, state.applier, plan_);
+  const auto actions = state.book.turn(1, state.applier, plan_of(state));
   bool is_spine = state.book.counters().spine_calls > spines;
   for (const auto& action : actions) {
     const auto* send = std::get_if<lane::SendToWorker>(&action);
@@ -94,7 +105,9 @@ void CallWorld::judge(const CallState& state) {
   counts_right_ = counts_right_ && bytes == state.book.in_use(state.applier);
 }
 
-bool CallWorld::has_ended(const CallState& state) const {
+bool CallWorld::has_ended(const CallState& state) const { return state.applier.open_step() == config_.steps; }
+
+bool CallWorld::is_covered(const CallState& state) const {
   return std::ranges::none_of(config_.chunks, [&](const LaneChunk& chunk) {
     return wants(state, {0, chunk.id, {0, model_.slots}});
   });
@@ -110,24 +123,9 @@ void CallWorld::go(CallState state, Nexts& nexts, bool is_fault) {
 std::vector<CallWorld::Next> CallWorld::after(const CallState& state) {
   Nexts nexts;
   for (std::size_t i = 0; i < state.sessions.size(); ++i) {
-    if (!state.sessions[i].was_served) {
-      auto next = state;
-      next.sessions[i].was_served = true;
-      next.book.served(name(i));
-      go(std::move(next), nexts);
-    }
-    answers(state, i, false, nexts);
-    if (state.sessions[i].old) {
-      answers(state, i, true, nexts);
-      auto next = state;
-      next.book.ended(name(i), next.sessions[i].old->id);
-      next.sessions[i].old.reset();
-      go(std::move(next), nexts);
-    } else if (model_.payers[i] == Payer::pays && state.cuts < model_.cuts) {
-      auto next = state;
-      ++next.cuts;
-      replace(next, i);
-      go(std::move(next), nexts, true);
+    lives(state, i, nexts);
+    if (state.sessions[i].is_there) {
+      links(state, i, nexts);
     }
   }
   for (const auto node : model_.computed_later) {
@@ -138,18 +136,64 @@ std::vector<CallWorld::Next> CallWorld::after(const CallState& state) {
   }
   take_back(state, nexts);
   give_late(state, nexts);
+  decide(state, nexts);
   return nexts;
+}
+
+// It comes, it is sent weights, it dies.
+void CallWorld::lives(const CallState& state, std::size_t i, Nexts& nexts) {
+  const auto& session = state.sessions[i];
+  if (!session.is_there) {
+    auto next = state;
+    next.sessions[i].is_there = true;
+    next.book.greet(name(i), session.link.id, name(i), true);
+    return go(std::move(next), nexts, true);
+  }
+  if (model_.serves && !session.was_served) {
+    auto next = state;
+    next.sessions[i].was_served = true;
+    next.book.served(name(i));
+    go(std::move(next), nexts);
+  }
+  if (model_.payers[i] == Payer::dies && !session.is_dead) {
+    auto next = state;
+    next.sessions[i].is_dead = true;
+    go(std::move(next), nexts, true);
+  }
+}
+
+// What comes over its connections, and how they end.
+void CallWorld::links(const CallState& state, std::size_t i, Nexts& nexts) {
+  answers(state, i, false, nexts);
+  if (state.sessions[i].old) {
+    answers(state, i, true, nexts);
+    auto next = state;
+    next.book.ended(name(i), next.sessions[i].old->id);
+    next.sessions[i].old.reset();
+    go(std::move(next), nexts);
+  } else if (pays(state, i) && state.cuts < model_.cuts) {
+    auto next = state;
+    ++next.cuts;
+    replace(next, i);
+    go(std::move(next), nexts, true);
+  }
 }
 
 void CallWorld::answers(const CallState& state, std::size_t i, bool is_old, Nexts& nexts) {
   const auto& link = is_old ? *state.sessions[i].old : state.sessions[i].link;
   const auto payer = model_.payers[i];
+  const bool is_paying = pays(state, i);
+  if (state.sessions[i].is_dead && !link.calls.empty()) {  // sent before its death
+    auto next = state;
+    pay(next, i, is_old);
+    go(std::move(next), nexts, true);
+  }
   if (payer == Payer::says_none && !link.calls.empty()) {
     auto next = state;
     none(next, i, is_old);
     go(std::move(next), nexts);
   }
-  if (payer != Payer::pays && payer != Payer::says_none) {
+  if (!is_paying && payer != Payer::says_none) {
     if (payer == Payer::keeps && !link.calls.empty()) {
       auto next = state;
       pay(next, i, is_old);
@@ -157,7 +201,7 @@ void CallWorld::answers(const CallState& state, std::size_t i, bool is_old, Next
     }
     return;
   }
-  if (payer == Payer::pays && !link.calls.empty()) {
+  if (is_paying && !link.calls.empty()) {
     auto next = state;
     if (link.calls.front().is_sent) {
       none(next, i, is_old);
@@ -166,7 +210,7 @@ void CallWorld::answers(const CallState& state, std::size_t i, bool is_old, Next
     }
     go(std::move(next), nexts);
   }
-  if (payer == Payer::pays) {
+  if (is_paying) {
     spend(state, i, is_old, nexts);
   }
   if (link.return_asked != 0 && !is_old) {
@@ -219,15 +263,20 @@ void CallWorld::arrive(CallState& state, std::size_t i, ConnectionId connection,
   push.call = number;
   const auto paid = state.book.pays(name(i), connection, push, bytes_of(work));
   REQUIRE((paid.kind == CallBook::Payment::Kind::paid || model_.wrong != Wrong::nothing));
-  const auto offered = state.applier.offer(name(i), push, ++state.payload, plan_);
+  const auto& plan = plan_of(state);
+  const auto offered = state.applier.offer(name(i), push, ++state.payload, plan);
   if (paid.payer) {
     state.book.useful(name(i), *paid.payer);
   }
   if (offered.measure) {
-    for (const auto& update :
-         state.applier.measured({{work.chunk, 0, {}, true, 0, kNoSlot}, offered.measure->root}, plan_).applied) {
-      state.book.applied(1, {update.apply.step, update.apply.chunk, update.node});
-    }
+    const ChunkMeasure measure{work.chunk, 0, {}, true, 0, kNoSlot};
+    apply(state, state.applier.measured({measure, offered.measure->root}, plan));
+  }
+}
+
+void CallWorld::apply(CallState& state, const ApplierOutcome& outcome) {
+  for (const auto& update : outcome.applied) {
+    state.book.applied(1, {update.apply.step, update.apply.chunk, update.node});
   }
 }
 
@@ -247,7 +296,7 @@ void CallWorld::fails(CallState& state, std::size_t i) {
   state.owes[i] = 1U << state.failures[i]++;
 }
 
-// Another connection takes the place of this one.
+// Another connection takes the place of this one, but for who is dead.
 void CallWorld::replace(CallState& state, std::size_t i) {
   auto& session = state.sessions[i];
   session.old = session.link;
@@ -255,7 +304,11 @@ void CallWorld::replace(CallState& state, std::size_t i) {
   if (model_.wrong == Wrong::freed_at_once) {
     state.book.ended(name(i), session.old->id);
   }
-  state.book.greet(name(i), session.link.id, name(i), false);
+  if (session.is_dead) {
+    session.nodes.clear();  // what it offered is forgotten
+  } else {
+    state.book.greet(name(i), session.link.id, name(i), false);
+  }
 }
 
 // Whatever is not answered is overdue.
@@ -271,7 +324,7 @@ void CallWorld::take_back(const CallState& state, Nexts& nexts) {
     if (model_.payers[i] == Payer::keeps && !next.sessions[i].link.calls.empty()) {
       return;  // it pays these in time
     }
-    takes_from_one_that_pays = takes_from_one_that_pays || model_.payers[i] == Payer::pays;
+    takes_from_one_that_pays = takes_from_one_that_pays || pays(next, i);
     fails(next, i);
     replace(next, i);
   }
@@ -290,11 +343,21 @@ void CallWorld::give_late(const CallState& state, Nexts& nexts) {
   for (std::size_t i = 0; i < state.sessions.size(); ++i) {
     const Node node{wanted->slot, wanted->slot + 1};
     const bool has_it = std::ranges::any_of(state.sessions[i].nodes, [&](Node each) { return each.contains(node); });
-    if (model_.payers[i] == Payer::pays && !has_it) {
+    if (pays(state, i) && !has_it) {
       auto next = state;
       next.sessions[i].nodes.insert(node);
       go(std::move(next), nexts);
     }
+  }
+}
+
+// Of the whole gradient.
+void CallWorld::decide(const CallState& state, Nexts& nexts) {
+  if (!state.is_decided && is_covered(state)) {
+    auto next = state;
+    next.is_decided = true;
+    apply(next, next.applier.planned(plan_));
+    go(std::move(next), nexts);
   }
 }
 
@@ -314,7 +377,7 @@ void put(std::string& key, const ModelLink& link) {
 }  // namespace
 
 std::string CallWorld::key_of(const CallState& state) const {
-  std::string key(1, static_cast<char>(state.cuts));
+  std::string key{static_cast<char>(state.cuts), static_cast<char>(state.is_decided)};
   for (const auto& chunk : config_.chunks) {
     for (Slot slot = 0; slot < model_.slots; ++slot) {
       key += static_cast<char>(wants(state, {0, chunk.id, {slot, slot + 1}}));
@@ -332,8 +395,9 @@ std::string CallWorld::key_of(const CallState& state) const {
       put(key, *session.old);
     }
     const bool is_out = std::ranges::find(state.failed, i) != state.failed.end();
-    key += {static_cast<char>(session.was_served), static_cast<char>(is_out)};
-    if (model_.payers[i] == Payer::pays || model_.payers[i] == Payer::keeps) {
+    key += {static_cast<char>(session.was_served), static_cast<char>(is_out), static_cast<char>(session.is_there),
+            static_cast<char>(session.is_dead)};
+    if (pays(state, i) || model_.payers[i] == Payer::keeps) {
       key += {static_cast<char>(state.owes[i]), static_cast<char>(state.failures[i])};
     }
   }

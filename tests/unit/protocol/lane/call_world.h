@@ -1,6 +1,7 @@
 // A lane's real book of calls beside real rounds, with the network and the sessions around it as plain data: what may
 // happen next in each state. Sessions that pay, that hold every call, that answer each with "none", that keep the bytes
-// that they were given ahead; connections that are cut or taken back while payloads are on their way over them.
+// that they were given ahead, that pay until they fall silent, that come late; connections that are cut or taken back
+// while payloads are on their way over them.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +19,7 @@
 
 namespace ballast::call_model {
 
-enum class Payer { pays, holds, keeps, says_none };
+enum class Payer { pays, holds, keeps, says_none, dies };
 // What the model gets wrong on purpose, in the place of the book.
 enum class Wrong { nothing, reserve_too_small, freed_at_once, ahead_not_counted };
 
@@ -31,6 +32,9 @@ struct CallModel {
   int cuts = 0;                         // connections of paying sessions that are cut or taken back
   Wrong wrong = Wrong::nothing;
   std::vector<Node> computed_later = {};  // by the last session
+  bool whole = false;       // the decision needs the whole gradient: there are no factors until all chunks are covered
+  bool last_joins = false;  // the last session is not there at first, and nobody counts on it
+  bool serves = true;       // sessions are sent weights, and may be given bytes ahead
 };
 
 struct ModelCall {
@@ -51,6 +55,8 @@ struct ModelSession {
   ModelLink link;
   std::optional<ModelLink> old;  // what is on its way over it may come, until it has ended
   bool was_served = false;
+  bool is_dead = false;  // what it has offered stands
+  bool is_there = true;
 };
 
 struct CallState {
@@ -62,6 +68,7 @@ struct CallState {
   std::vector<std::uint32_t> owes;
   std::vector<std::uint32_t> failures;
   PayloadId payload = 0;
+  bool is_decided = false;  // the factors are known
 };
 
 class CallWorld {
@@ -92,26 +99,42 @@ class CallWorld {
   [[nodiscard]] bool wants(const CallState& state, const Work& work) const {
     return state.applier.want(work, plan_) == Want::wanted;
   }
+  // What it is called for it sends, sooner or later, unless it dies.
+  [[nodiscard]] bool pays(const CallState& state, std::size_t i) const {
+    const auto payer = model_.payers[i];
+    const auto& session = state.sessions[i];
+    return session.is_there && !session.is_dead && (payer == Payer::pays || payer == Payer::dies);
+  }
+  [[nodiscard]] const FactorPlan& plan_of(const CallState& state) const {
+    return state.is_decided ? plan_ : undecided_;
+  }
   static ModelLink& link_of(CallState& state, std::size_t i, bool is_old) {
     return is_old ? *state.sessions[i].old : state.sessions[i].link;
   }
 
+  [[nodiscard]] bool is_covered(const CallState& state) const;
   void settle(CallState& state);
+  void offer(CallState& state, std::size_t i);
   void judge(const CallState& state);
   void go(CallState state, Nexts& nexts, bool is_fault = false);
+  void lives(const CallState& state, std::size_t i, Nexts& nexts);
+  void links(const CallState& state, std::size_t i, Nexts& nexts);
   void answers(const CallState& state, std::size_t i, bool is_old, Nexts& nexts);
   void spend(const CallState& state, std::size_t i, bool is_old, Nexts& nexts);
   void pay(CallState& state, std::size_t i, bool is_old);
   void arrive(CallState& state, std::size_t i, ConnectionId connection, const Work& work, std::uint64_t number);
+  static void apply(CallState& state, const ApplierOutcome& outcome);
   void none(CallState& state, std::size_t i, bool is_old);
   static void fails(CallState& state, std::size_t i);
   void replace(CallState& state, std::size_t i);
   void take_back(const CallState& state, Nexts& nexts);
   void give_late(const CallState& state, Nexts& nexts);
+  void decide(const CallState& state, Nexts& nexts);
 
   CallModel model_;
   LaneConfig config_;
   FactorPlan plan_;
+  FactorPlan undecided_;
   CallBook::Limits limits_;
   std::uint64_t most_ = 0;
   bool counts_right_ = true;

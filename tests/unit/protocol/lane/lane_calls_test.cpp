@@ -10,6 +10,7 @@ namespace {
 
 constexpr SessionId kSecond = 11;
 constexpr PayerId kKeyOfBoth = 5;
+constexpr PayerId kAnotherKey = 6;
 constexpr Work kFirst{0, 3, {0, 2}};
 
 struct CallsFixture : Fixture {
@@ -53,6 +54,10 @@ struct CallsFixture : Fixture {
     const Push push{
         .timeline = 1, .step = work.step, .chunk = work.chunk, .node = work.node, .phases = {}, .call = call};
     say(session, push, ++last_payload, work.chunk == 3 ? 100 : 40);
+  }
+  bool drops(Micros read_up_at) {
+    const auto actions = lane.step(lane::Tick{now, read_up_at});
+    return find<lane::DropConnection>(actions) != nullptr;
   }
   RoundReport report() { return whole_report(10'000).rounds; }
   LaneReport whole_report(Micros after) {
@@ -148,4 +153,43 @@ TEST_CASE("a lane says for whom its oldest work waits, when what it called shoul
   CHECK(report.trouble.find("step 0 of chunk 3") != std::string::npos);
   at.pay(kWorker, call);
   CHECK(at.whole_report(1'000).trouble.empty());
+}
+
+TEST_CASE("what a lane has called is overdue only if all that had come by then is read") {
+  CallsFixture at;
+  REQUIRE(at.is_called(kWorker) != 0);
+  const auto before = at.now;
+  at.now += 10'000;
+  CHECK_FALSE(at.drops(before));  // its payload may be among what is unread
+  CHECK(at.drops(at.now));
+}
+
+TEST_CASE("a report names the first slot that is missing, and who offers it or is called for it") {
+  CallsFixture at;
+  const Work second{0, 3, {2, 3}};
+  const auto call = at.is_called(kWorker);
+  REQUIRE(call != 0);
+  REQUIRE(at.is_called(kSecond, second, kAnotherKey) != 0);
+  const auto first = at.whole_report(600).rounds;
+  CHECK(first.wanted == 0);
+  CHECK(first.offered_by == Sessions{kWorker});
+  at.pay(kWorker, call);
+  at.say(kWorker, Offers{1, {second}});
+  const auto then = at.whole_report(600).rounds;
+  CHECK(then.wanted == 2);
+  CHECK(then.offered_by == Sessions{kWorker, kSecond});
+}
+
+TEST_CASE("of whom a call was taken back is not named as bringing the slot, though it offers it anew") {
+  CallsFixture at;
+  REQUIRE(at.is_called(kWorker) != 0);
+  CHECK(at.whole_report(600).rounds.offered_by == Sessions{kWorker});
+  const auto taken_back = at.report();
+  CHECK(taken_back.wanted == 0);
+  CHECK(taken_back.offered_by.empty());
+  REQUIRE(at.is_called(kSecond, kFirst, kAnotherKey) != 0);
+  CHECK(at.is_called(kWorker) == 0);  // it offers it over a new connection
+  const auto then = at.whole_report(600).rounds;
+  CHECK(then.wanted == 0);
+  CHECK(then.offered_by == Sessions{kSecond});
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <random>
+#include <utility>
 
 #include "tests/unit/protocol/lead/reports.h"
 
@@ -14,6 +15,14 @@ namespace {
 
 constexpr Slot kSlots = 70;  // of more than one word
 constexpr Step kRounds = 6;
+
+// It lacks that slot first, which these sessions offer to it.
+LaneReport wanting(Step open, Slot slot, std::vector<SessionId> offered_by) {
+  auto report = at_step(open, {~std::uint64_t{0} << slot});
+  report.rounds.wanted = slot;
+  report.rounds.offered_by = std::move(offered_by);
+  return report;
+}
 
 SlotSet missing_of(const LaneReport& report) { return SlotSet::from_words(kSlots, report.rounds.missing); }
 
@@ -76,4 +85,27 @@ TEST_CASE("whoever is out of good standing at some lane is told, whatever step t
   progress.take({0, 0}, at_step(2, {1}));
   CHECK(progress.wanted().out_of_standing == std::set<SessionId>{9});
   CHECK(progress.wanted().unpaying.empty());
+}
+
+TEST_CASE("of a slot that several lanes want next those are told who offer it to all of them") {
+  RoundProgress progress(kSlots, kRounds);
+  progress.take({0, 0}, wanting(2, 3, {1, 2}));
+  progress.take({0, 1}, wanting(2, 3, {2}));
+  progress.take({1, 0}, wanting(2, 5, {1}));
+  using Offered = std::map<Slot, std::vector<SessionId>>;
+  CHECK(progress.wanted().offered == Offered{{3, {2}}, {5, {1}}});
+  CHECK(progress.wanted().of_anybody.empty());
+  progress.take({0, 1}, wanting(2, 3, {7}));
+  CHECK(progress.wanted().offered == Offered{{3, {}}, {5, {1}}});
+}
+
+TEST_CASE("what a lane wants that is at another step than the oldest open one does not count") {
+  RoundProgress progress(kSlots, kRounds);
+  progress.take({0, 0}, wanting(2, 3, {1, 2}));
+  progress.take({0, 1}, wanting(3, 3, {7}));
+  progress.take({1, 0}, wanting(3, 4, {1}));
+  progress.take({1, 1}, at_step(3, {1}));  // and so what a lane lacks that tells nothing of what it wants
+  using Offered = std::map<Slot, std::vector<SessionId>>;
+  CHECK(progress.wanted().offered == Offered{{3, {1, 2}}});
+  CHECK(progress.wanted().of_anybody.empty());
 }
