@@ -244,6 +244,12 @@ class KeptLane {
     take_refusals();
     return refusals_;
   }
+  // Of which reasons there were some, and how many.
+  std::map<RefusedHandshake, std::uint64_t> some_refusals() {
+    auto some = refusals();
+    std::erase_if(some, [](const auto& refused) { return refused.second == 0; });
+    return some;
+  }
 
  private:
   void take_refusals() {
@@ -374,7 +380,7 @@ TEST_CASE("who says nonsense is counted as malformed, and who breaks off as that
     RawCaller caller(lane.address());
     caller.say(curve_greeting() + wrong_command());
     caller.await_end();
-    CHECK(lane.refusals() == one_malformed);
+    CHECK(lane.some_refusals() == one_malformed);
   }
   auto expected = one_malformed;
   for (const auto& said : {std::string(), std::string("\xff\0\0", 3), curve_greeting()}) {
@@ -385,7 +391,7 @@ TEST_CASE("who says nonsense is counted as malformed, and who breaks off as that
     }
     ++expected[RefusedHandshake::broken_off];
     eventually([&] { return lane.refusals()[RefusedHandshake::broken_off] == expected[RefusedHandshake::broken_off]; });
-    CHECK(lane.refusals() == expected);
+    CHECK(lane.some_refusals() == expected);
   }
 }
 
@@ -407,7 +413,7 @@ TEST_CASE("of many handshakes that are refused at once the first are told one by
     const auto counted = metrics.counter("ballast_refused_handshakes_total", {"lane 0", std::string(reason)})->value();
     CHECK(counted == (reason == word_of(RefusedHandshake::malformed) ? kRefused : 0));
   }
-  CHECK(logged.count("refused a handshake from 127.0.0.1:") == Callers::kMostRefusals);
+  CHECK(logged.count("refused a handshake from ") == Callers::kMostRefusals);
   CHECK(logged.count("refused 84 more handshakes: it is none of ZeroMQ's") == 1);
 }
 

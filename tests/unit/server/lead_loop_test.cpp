@@ -85,7 +85,9 @@ class LeadClient {
     REQUIRE(std::holds_alternative<Message>(decoded));
     return std::move(std::get<Message>(decoded));
   }
-  Message await() { return *eventually([this] { return next(); }); }
+  Message await() {
+    return *eventually([this] { return next(); });
+  }
   // Messages that had been said when the lead came to say that it does not take this one.
   std::size_t read_all() {
     std::size_t count = 0;
@@ -133,11 +135,11 @@ std::vector<std::unique_ptr<Dealer>> with_long_names(zmq::context_t& context, co
 
 TEST_CASE("who asks the lead without end and does not read is told no more, and others are answered") {
   constexpr int kAsked = 3'000;
-  constexpr std::uint64_t kLong = 20'000;          // a status at least
-  constexpr std::uint64_t kMost = 24U << 20U;      // what a peer may have unsent, and several times what a system keeps
+  constexpr std::uint64_t kLong = 20'000;      // a status at least
+  constexpr std::uint64_t kMost = 24U << 20U;  // what a peer may have unsent, and several times what a system keeps
   static_assert(kAsked * kLong > 2 * kMost);
   const LogFile logged;
-  for (const auto* transport : kTransports) {
+  for (const std::string transport : kTransports) {
     CAPTURE(transport);
     LeadOfTest lead(of_long_status(), transport);
     lead.begin();

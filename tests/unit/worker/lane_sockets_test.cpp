@@ -19,7 +19,7 @@ constexpr SessionId kWorkersSession = 7;
 std::uint32_t number_of(const Received& received) { return parse_routing_id(received.peer).value().connection; }
 
 TEST_CASE("a connection to a lane that is over is told, the next one has another name, and what it had is let go of") {
-  for (const auto* transport : kTransports) {
+  for (const std::string transport : kTransports) {
     CAPTURE(transport);
     Addresses addresses;
     ReleaseQueue releases;
