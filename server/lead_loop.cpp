@@ -128,7 +128,7 @@ void LeadLoop::receive() {
       read_up_at_ = monotonic_micros();
       return;
     }
-    turn_.spend(received->header.size());
+    turn_.spend_header(received->header.size());
     dispatch(received->peer, *received);
   }
 }

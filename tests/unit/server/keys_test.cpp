@@ -1,15 +1,25 @@
 // Who is let in, and what a key that is let in is good for.
 #include <doctest/doctest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 
+#include <array>
+#include <cerrno>
 #include <fstream>
 #include <map>
 #include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "common/net/peer.h"
+#include "server/handshakes.h"
 #include "server/known_peers.h"
 #include "server/server_keys.h"
 #include "server/worker_connections.h"
 #include "tests/unit/common/net/net_test.h"
+#include "tests/unit/log_file.h"
 #include "tests/unit/temporary_folder.h"
 
 namespace ballast {
@@ -184,6 +194,7 @@ class KeptLane {
   [[nodiscard]] std::string address() const { return connections_.address(); }
   [[nodiscard]] const Intake& intake() const { return *intake_; }
   Authenticator& authenticator() { return *keys_.authenticator(); }
+  Callers& callers() { return connections_.callers(); }
   void renew() { connections_.renew(); }
   // Reads whatever comes, until something holds.
   template <typename Holds>
@@ -213,9 +224,31 @@ class KeptLane {
     }
     return false;
   }
+  // Who answers for what the session says over this connection.
+  PayerId payer_of(Dealer& dealer, SessionId session) {
+    std::optional<PayerId> payer;
+    Encoder encoder;
+    Turn turn;
+    eventually([&] {
+      dealer.tick(monotonic_micros());
+      dealer.send("", encoder.encode(LaneHello{}));
+      while (const auto received = connections_.receive(turn)) {
+        const auto* incoming = std::get_if<WorkerConnections::Incoming>(&*received);
+        payer = incoming != nullptr && incoming->session == session ? std::optional(incoming->payer) : payer;
+      }
+      return payer.has_value();
+    });
+    return *payer;
+  }
   std::map<RefusedHandshake, std::uint64_t>& refusals() {
     take_refusals();
     return refusals_;
+  }
+  // Of which reasons there were some, and how many.
+  std::map<RefusedHandshake, std::uint64_t> some_refusals() {
+    auto some = refusals();
+    std::erase_if(some, [](const auto& refused) { return refused.second == 0; });
+    return some;
   }
 
  private:
@@ -274,6 +307,114 @@ TEST_CASE("only who has an allowed key and knows the server's is let in, and oth
     CHECK(dealer.is_connected());
     CHECK(dealer.refusal().empty());
   }
+}
+
+TEST_CASE("with keys who answers for a session is its key: two at one host are two, and all sessions of a key one") {
+  for (const std::string transport : kTransports) {
+    CAPTURE(transport);
+    KeyFolder folder;
+    Addresses addresses;
+    const auto one = folder.allow(KeyRole::worker, "one");
+    const auto two = folder.allow(KeyRole::worker, "two");
+    KeptLane lane(folder, addresses.make(transport));
+    zmq::context_t others;
+    std::vector<std::unique_ptr<Dealer>> dealers;
+    std::vector<PayerId> payers;
+    for (auto* keys : {one.get(), two.get(), one.get()}) {
+      const auto session = static_cast<SessionId>(payers.size() + 1);
+      auto& dealer = dealers.emplace_back(
+          std::make_unique<Dealer>(others, session_routing_id(session), SocketOptions{.linger_ms = 0}, keys));
+      dealer->connect(lane.address());
+      payers.push_back(lane.payer_of(*dealer, session));
+    }
+    CHECK(payers[0] != payers[1]);
+    CHECK(payers[0] == payers[2]);
+  }
+}
+
+// Whoever connects over tcp and says what he likes.
+class RawCaller {
+ public:
+  explicit RawCaller(const std::string& address) : descriptor_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_in to{};
+    to.sin_family = AF_INET;
+    to.sin_port = htons(static_cast<std::uint16_t>(std::stoi(address.substr(address.rfind(':') + 1))));
+    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    REQUIRE(::connect(descriptor_, reinterpret_cast<sockaddr*>(&to), sizeof(to)) == 0);
+  }
+  ~RawCaller() { ::close(descriptor_); }
+  RawCaller(const RawCaller&) = delete;
+  RawCaller& operator=(const RawCaller&) = delete;
+
+  void say(std::string_view bytes) {
+    REQUIRE(::send(descriptor_, bytes.data(), bytes.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(bytes.size()));
+  }
+  // Until the other end has closed.
+  void await_end() {
+    eventually([this] {
+      std::array<char, 256> passed_over{};
+      const auto read = ::recv(descriptor_, passed_over.data(), passed_over.size(), MSG_DONTWAIT);
+      return read == 0 || (read < 0 && errno != EAGAIN && errno != EINTR);
+    });
+  }
+
+ private:
+  int descriptor_;
+};
+
+// How ZeroMQ begins, from one that means to speak in keys (ZMTP 3.1, RFC 37 of ZeroMQ).
+std::string curve_greeting() {
+  std::string greeting("\xff\0\0\0\0\0\0\0\1\x7f\3\1CURVE", 17);
+  greeting.resize(64);
+  return greeting;
+}
+
+// A command that nobody says to a server.
+std::string wrong_command() { return {"\4\6\5WRONG", 8}; }
+
+TEST_CASE("who says nonsense is counted as malformed, and who breaks off as that") {
+  KeyFolder folder;
+  KeptLane lane(folder, "tcp://127.0.0.1:*");
+  const std::map<RefusedHandshake, std::uint64_t> one_malformed = {{RefusedHandshake::malformed, 1}};
+  {
+    RawCaller caller(lane.address());
+    caller.say(curve_greeting() + wrong_command());
+    caller.await_end();
+    CHECK(lane.some_refusals() == one_malformed);
+  }
+  auto expected = one_malformed;
+  for (const auto& said : {std::string(), std::string("\xff\0\0", 3), curve_greeting()}) {
+    CAPTURE(said.size());
+    {
+      RawCaller caller(lane.address());
+      caller.say(said);
+    }
+    ++expected[RefusedHandshake::broken_off];
+    eventually([&] { return lane.refusals()[RefusedHandshake::broken_off] == expected[RefusedHandshake::broken_off]; });
+    CHECK(lane.some_refusals() == expected);
+  }
+}
+
+TEST_CASE("of many handshakes that are refused at once the first are told one by one, and all are counted") {
+  constexpr std::size_t kRefused = 100;
+  const LogFile logged;
+  KeyFolder folder;
+  KeptLane lane(folder, "tcp://127.0.0.1:*");
+  Metrics metrics;
+  Handshakes handshakes(&metrics, "lane 0");
+  for (std::size_t i = 0; i < kRefused; ++i) {
+    RawCaller caller(lane.address());
+    caller.say(curve_greeting() + wrong_command());
+    caller.await_end();
+  }
+  handshakes.take(lane.callers());
+  for (const auto reason : kRefusedHandshakeWords) {
+    CAPTURE(reason);
+    const auto counted = metrics.counter("ballast_refused_handshakes_total", {"lane 0", std::string(reason)})->value();
+    CHECK(counted == (reason == word_of(RefusedHandshake::malformed) ? kRefused : 0));
+  }
+  CHECK(logged.count("refused a handshake from ") == Callers::kMostRefusals);
+  CHECK(logged.count("refused 84 more handshakes: it is none of ZeroMQ's") == 1);
 }
 
 TEST_CASE("of what a connection has brought whole messages leave nothing, and a part that is alone is left") {

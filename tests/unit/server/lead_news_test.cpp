@@ -2,6 +2,10 @@
 
 #include <doctest/doctest.h>
 
+#include <set>
+#include <string>
+#include <vector>
+
 namespace ballast {
 namespace {
 
@@ -194,6 +198,46 @@ TEST_CASE("a session that the lead has forgotten is forgotten, and is a new one 
   CHECK(told(news, status).empty());
   status.sessions = {session(1, "a", true), session(2, "b", true)};
   CHECK(told(news, status) == Lines{"worker a joined"});
+}
+
+// Lines of one kind are held back when they come again and again, of no more than so many kinds.
+TEST_CASE("of however many names something is told, it is of a handful of kinds") {
+  constexpr SessionId kNames = 2'000;
+  LeadNews news;
+  std::set<std::string> kinds;
+  std::size_t lines = 0;
+  const auto tell = [&](const Status& status) {
+    for (const auto& line : news.of(status)) {
+      kinds.emplace(line.kind);
+      ++lines;
+    }
+  };
+  auto status = training();
+  for (SessionId id = 1; id <= kNames; ++id) {
+    const auto name = "worker " + std::to_string(id);
+    status.sessions = {session(2 * id, name, true), session(2 * id + 1, name, true)};
+    tell(status);
+    for (auto& one : status.sessions) {
+      one.held_up = name + " is slow";
+    }
+    tell(status);
+    status.training += 6'000'000;
+    status.waits_for = name;
+    status.trouble = name + " is in trouble";
+    status.data.value = name;
+    tell(status);
+    status.sessions[0].held_up.clear();
+    status.waits_for.clear();
+    status.trouble.clear();
+    tell(status);
+    status.sessions[0].live = false;
+    status.sessions[0].refusal = name + " has other data";
+    status.sessions[1].live = false;
+    status.lost_workers += id % 2;
+    tell(status);
+  }
+  CHECK(lines > 8 * kNames);
+  CHECK(kinds.size() <= 8);
 }
 
 }  // namespace

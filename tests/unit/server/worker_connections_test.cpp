@@ -2,7 +2,11 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <array>
+#include <chrono>
+#include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -271,6 +275,145 @@ TEST_CASE("who takes calls and does not read has its connection ended, and other
       }
     }
   }
+}
+
+TEST_CASE("what a connection that has ended was to be sent is let go of once, found out or not") {
+  for (const auto* transport : kTransports) {
+    CAPTURE(transport);
+    Addresses addresses;
+    ReleaseQueue releases;
+    zmq::context_t context = make_context();
+    WorkerConnections connections(context, 0, addresses.make(transport), "", kNoKeys);
+    zmq::context_t others;
+    Dealer socket(others, session_routing_id(kSession), {.linger_ms = 0});
+    socket.connect(connections.address());
+    say_hello(socket);
+    const auto connection = next_incoming(connections).connection;
+    const std::vector<std::byte> bytes(1000);
+    std::uint64_t sent = 0;
+    const auto send = [&] {
+      ++sent;
+      connections.send(kSession, connection, Weights{}, {bytes.data(), bytes.size(), {sent, 0, nullptr, 0}, &releases});
+    };
+    socket.close();
+    send();  // perhaps before anybody knows
+    CHECK(next_end(connections) == StandingConnections::Ended{kSession, connection});
+    send();
+    send();
+    auto released = wait_for_releases(releases, sent);
+    ::usleep(20'000);
+    const auto more = releases.take();
+    CHECK(more.empty());
+    std::ranges::sort(released, {}, &Released::owner);
+    CHECK(released.size() == sent);
+    for (std::uint64_t i = 0; i < sent; ++i) {
+      CHECK(released[i].owner == i + 1);
+    }
+    others.close();
+    connections.close();
+    context.close();
+  }
+}
+
+// ---- a connection whose end nobody finds
+
+// A connection of the session under its first name, that says nothing.
+std::unique_ptr<Dealer> namesake(zmq::context_t& context, WorkerConnections& connections) {
+  auto socket = std::make_unique<Dealer>(context, session_routing_id(kSession), SocketOptions{.linger_ms = 0});
+  socket->connect(connections.address());
+  return socket;
+}
+
+// Whether something is heard within a while. Also lets ZeroMQ see who comes and goes.
+std::optional<WorkerConnections::Incoming> hear_for(WorkerConnections& connections, std::chrono::milliseconds time) {
+  Turn turn;
+  const auto until = std::chrono::steady_clock::now() + time;
+  while (std::chrono::steady_clock::now() < until) {
+    if (auto received = connections.receive(turn)) {
+      return std::move(std::get<WorkerConnections::Incoming>(*received));
+    }
+    ::usleep(1000);
+  }
+  return std::nullopt;
+}
+
+// A connection is over, and before anybody looks another one has its name, and has spoken.
+ConnectionId with_heir(zmq::context_t& context, WorkerConnections& connections, std::unique_ptr<Dealer>& heir) {
+  auto gone = namesake(context, connections);
+  say_hello(*gone);
+  const auto connection = next_incoming(connections).connection;
+  gone->close();
+  eventually([&] {
+    hear_for(connections, std::chrono::milliseconds(30));  // so that its name is free
+    heir = namesake(context, connections);
+    say_hello(*heir);
+    return hear_for(connections, std::chrono::milliseconds(300));  // it may have come before that
+  });
+  return connection;
+}
+
+// The one who has the name is ended, and before anybody looks there is another one, as a rule.
+void take_name_again(zmq::context_t& context, WorkerConnections& connections, std::unique_ptr<Dealer>& heir) {
+  eventually([&] {
+    heir->tick(monotonic_micros());
+    return heir->connections() > 0;
+  });
+  heir->close();
+  hear_for(connections, std::chrono::milliseconds(50));
+  heir = namesake(context, connections);
+  eventually([&] {
+    heir->tick(monotonic_micros());
+    return heir->is_connected();
+  });
+  hear_for(connections, std::chrono::milliseconds(50));
+}
+
+constexpr Micros kUntilNext = StandingConnections::kDropPatience;
+
+// A connection is dropped that does not end; its socket is due to be made anew, or would be, at the time that is told.
+Micros drop_in_vain(zmq::context_t& context, WorkerConnections& connections, std::unique_ptr<Dealer>& heir,
+                    Micros earliest, ConnectionId& dropped) {
+  dropped = with_heir(context, connections, heir);
+  connections.drop(kSession, dropped);
+  const auto at = std::max(earliest, monotonic_micros());
+  CHECK_FALSE(connections.tick(at + kUntilNext));
+  take_name_again(context, connections, heir);
+  CHECK_FALSE(connections.tick(at + 2 * kUntilNext - 1));
+  return at + 2 * kUntilNext;
+}
+
+// Whether it came to that; whoever comes too early finds the name taken, and never gets it.
+bool renews_as_last_resort(const std::string& address) {
+  constexpr Micros kApart = 30'000'000;
+  zmq::context_t context = make_context();
+  WorkerConnections connections(context, 0, address, "", kNoKeys);
+  zmq::context_t others;
+  std::unique_ptr<Dealer> heir;
+  ConnectionId dropped = 0;
+  const auto first = drop_in_vain(others, connections, heir, 0, dropped);
+  if (!connections.tick(first)) {
+    return false;
+  }
+  CHECK(connections.take_ended().empty());
+  connections.renew();
+  const auto ended = connections.take_ended();
+  CHECK(std::ranges::count(ended, StandingConnections::Ended{kSession, dropped}) == 1);
+  heir->close();
+  // All are cut for it: not again at once.
+  const auto second = drop_in_vain(others, connections, heir, first, dropped);
+  const bool is_early = second < first + kApart;
+  CHECK_FALSE((is_early && connections.tick(second)));
+  CHECK_FALSE((is_early && connections.tick(first + kApart - 1)));
+  return is_early && connections.tick(first + kApart);
+}
+
+TEST_CASE("when one that is dropped does not end, all are cut, and not again for thirty seconds") {
+  Addresses addresses;
+  bool renewed = false;
+  for (int i = 0; i < 10 && !renewed; ++i) {
+    renewed = renews_as_last_resort(addresses.make("tcp"));
+  }
+  CHECK(renewed);
 }
 
 }  // namespace

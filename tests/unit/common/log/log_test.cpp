@@ -2,7 +2,6 @@
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
-#include <stdlib.h>  // NOLINT: mkdtemp is POSIX
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,37 +15,10 @@
 #include <thread>
 #include <vector>
 
+#include "tests/unit/log_file.h"
+
 namespace ballast {
 namespace {
-
-class LogFile {
- public:
-  explicit LogFile(LogLevel level = LogLevel::info) {
-    std::string name = (std::filesystem::temp_directory_path() / "ballast-log-XXXXXX").string();
-    REQUIRE(::mkdtemp(name.data()) != nullptr);
-    folder_ = name;
-    start_logging({"shard", "0", path(), level});
-  }
-  ~LogFile() {
-    start_logging({"test", "", "", LogLevel::warn});
-    std::filesystem::remove_all(folder_);
-  }
-  LogFile(const LogFile&) = delete;
-  LogFile& operator=(const LogFile&) = delete;
-
-  [[nodiscard]] std::string path() const { return (folder_ / "logs" / "shard-0.log").string(); }
-  [[nodiscard]] std::vector<std::string> lines() const {
-    std::vector<std::string> found;
-    std::ifstream file(path());
-    for (std::string line; std::getline(file, line);) {
-      found.push_back(line);
-    }
-    return found;
-  }
-
- private:
-  std::filesystem::path folder_;
-};
 
 TEST_CASE("a line has UTC time with milliseconds, level, role, index, prefix and message") {
   const LogFile file;

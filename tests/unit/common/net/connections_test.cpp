@@ -135,6 +135,74 @@ TEST_CASE("after its server's restart a worker is heard and answered again by it
   }
 }
 
+TEST_CASE("a connection that takes no more is over: another one begins at once, and is heard") {
+  for (const std::string transport : kTransports) {
+    CAPTURE(transport);
+    Addresses addresses;
+    zmq::context_t context;
+    Router router(context, {.unread = 1});
+    zmq::context_t others;
+    Dealer dealer(others, session_routing_id(1), {.linger_ms = 0, .buffer_bytes = 65536, .unsent = 4});
+    dealer.connect(router.bind(addresses.make(transport)));
+    eventually([&] {
+      dealer.tick(monotonic_micros());
+      return dealer.is_connected();
+    });
+    const std::string text(64 << 10, 'x');
+    bool is_taken = true;
+    for (int i = 0; i < 10'000 && is_taken; ++i) {  // until it has as much as it and the system take
+      is_taken = dealer.send("", bytes_of(text));
+      ::usleep(is_taken ? 1000 : 0);
+    }
+    REQUIRE_FALSE(is_taken);
+    CHECK(dealer.connections() == 0);
+    dealer.tick(monotonic_micros());
+    CHECK(dealer.connections() == 1);
+    const auto heard = hear_again_and_again(router, dealer, "hello");
+    CHECK(parse_routing_id(heard.peer)->connection >= 1);
+  }
+}
+
+TEST_CASE("what waits for a connection that is begun anew is delivered by nobody later") {
+  constexpr int kSent = 30;
+  for (const std::string transport : kTransports) {
+    CAPTURE(transport);
+    Addresses addresses;
+    zmq::context_t context;
+    Router router(context, {.buffer_bytes = 65536, .unread = 1});
+    const auto address = router.bind(addresses.make(transport));
+    ReleaseQueue releases;
+    zmq::context_t others;
+    Dealer dealer(others, session_routing_id(1), {.buffer_bytes = 65536});  // what it has would linger for a second
+    dealer.connect(address);
+    const std::vector<std::byte> payload(256 << 10);
+    for (std::uint64_t i = 0; i < kSent; ++i) {
+      REQUIRE(dealer.send("", bytes_of("old"), {payload.data(), payload.size(), {i, 0, nullptr, 0}, &releases}));
+    }
+    eventually([&] { return (router.raw().get(zmq::sockopt::events) & ZMQ_POLLIN) != 0; });
+    dealer.connect(address);
+    CHECK(dealer.connections() == 1);
+    int late = 0;
+    bool is_heard = false;
+    // Until the new one is heard, and the old one's end is seen.
+    eventually([&] {
+      dealer.tick(monotonic_micros());
+      dealer.send("", bytes_of("new"));
+      while (const auto received = router.receive()) {
+        const bool is_new = text_of(received->header) == "new";
+        is_heard = is_heard || is_new;
+        late += is_new ? 0 : 1;
+      }
+      router.callers().refusals();
+      return is_heard && router.callers().connections().size() == 1;
+    });
+    CHECK(late < kSent / 2);
+    wait_for_releases(releases, kSent);
+    dealer.close();
+    others.close();
+  }
+}
+
 TEST_CASE("a connection that ends when no descriptor is left is begun anew when there are some again") {
   Addresses addresses;
   const auto address = addresses.make("ipc");
@@ -243,6 +311,11 @@ TEST_CASE("for a peer that doesn't read no more waits than is allowed, and other
     }
     const std::string text(64 << 10, 'x');
     eventually([&] { return !router.send("deaf", bytes_of(text)); });
+    CHECK_FALSE(router.is_unreachable());  // it is there, and takes no more
+    CHECK_FALSE(router.send("nobody", bytes_of(text)));
+    CHECK(router.is_unreachable());
+    CHECK_FALSE(router.send("deaf", bytes_of(text)));
+    CHECK_FALSE(router.is_unreachable());
     REQUIRE(router.send("other", bytes_of("for you")));
     CHECK(text_of(receive_from(other).header) == "for you");
   }

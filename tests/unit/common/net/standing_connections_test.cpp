@@ -226,6 +226,40 @@ TEST_CASE("of two connections with one number the one that is heard later is the
   CHECK(server.standing().size() == 4);
 }
 
+// One that never stops: the socket is never found empty beside it.
+class Talker {
+ public:
+  Talker(zmq::context_t& context, ServerOfSessions& server, SessionId session)
+      : server_(server), dealer_(connected(context, server, session)) {
+    CHECK(server.read_next() == "hello");
+    for (int i = 0; i < 100; ++i) {
+      talk();
+    }
+  }
+  // As many turns of the server as it takes until something holds, in each of which one message is read.
+  template <typename Holds>
+  void talk_until(Holds holds) {
+    eventually([&] {
+      for (int i = 0; i < 50; ++i) {
+        talk();
+        server_.read_waiting();
+        server_.tick();
+        if (holds()) {
+          return true;
+        }
+      }
+      return false;
+    });
+  }
+  Dealer& dealer() { return *dealer_; }
+
+ private:
+  void talk() { REQUIRE(dealer_->send("", bytes_of("talk"))); }
+
+  ServerOfSessions& server_;
+  std::unique_ptr<Dealer> dealer_;
+};
+
 TEST_CASE("a peer that is dropped begins another connection, and the end of the one before is told") {
   for (const std::string transport : kTransports) {
     CAPTURE(transport);
@@ -255,6 +289,35 @@ TEST_CASE("a peer that is dropped begins another connection, and the end of the 
     CHECK(hears_answer(server, *other, 8));
     server.standing().drop(dropped, monotonic_micros());  // has ended: nothing
     CHECK(server.ended_after(100).empty());
+  }
+}
+
+TEST_CASE("beside one that never stops a peer that is dropped begins another connection as well") {
+  for (const std::string transport : kTransports) {
+    CAPTURE(transport);
+    Addresses addresses;
+    ServerOfSessions server(addresses.make(transport));
+    zmq::context_t context;
+    auto dealer = connected(context, server, 7);
+    CHECK(server.read_next() == "hello");
+    const auto dropped = server.last_of(7);
+    Talker talker(context, server, 8);
+    server.standing().drop(dropped, monotonic_micros());
+    std::vector<Ended> ended;
+    talker.talk_until([&] {
+      const auto more = server.standing().take_ended();
+      ended.insert(ended.end(), more.begin(), more.end());
+      dealer->tick(monotonic_micros());
+      if (dealer->connections() > 0) {
+        dealer->send("", bytes_of("again"));
+      }
+      return !ended.empty() && server.last_of(7) > dropped;
+    });
+    CHECK(ended == std::vector{Ended{7, dropped}});
+    CHECK(dealer->connections() == 1);
+    talker.dealer().tick(monotonic_micros());
+    CHECK(talker.dealer().connections() == 0);
+    CHECK(hears_answer(server, *dealer, 7));
   }
 }
 
@@ -409,6 +472,53 @@ TEST_CASE("who has taken the name of one that is dropped ends with it, and nobod
     CHECK(other->connections() == 0);
     CHECK(hears_answer(server, *other, 8));
   }
+}
+
+// Who is probed is there: if nobody has the name any more, another one takes it, and says nothing.
+void probe_heirs(zmq::context_t& context, ServerOfSessions& server, Micros now, std::unique_ptr<Dealer>& heir) {
+  for (const auto& probe : server.standing().probes(now)) {
+    eventually([&] {
+      CHECK_FALSE(server.read());  // so that a name is free whose connection has ended
+      const bool is_there = server.router().send(probe.routing_id, bytes_of("probe"));
+      if (!is_there && heir == nullptr) {
+        heir = std::make_unique<Dealer>(context, probe.routing_id, SocketOptions{.linger_ms = 0});
+        heir->connect(server.address());
+      }
+      return is_there && heir != nullptr;
+    });
+  }
+}
+
+TEST_CASE("one that is dropped, and whose name others take again and again, ends only with the socket") {
+  constexpr auto kPatience = StandingConnections::kDropPatience;
+  Addresses addresses;
+  ServerOfSessions server(addresses.make("tcp"));
+  zmq::context_t context;
+  auto other = connected(context, server, 8);
+  server.read_next();
+  std::unique_ptr<Dealer> heir;
+  const auto connection = take_name_at_once(context, server, heir);
+  REQUIRE(server.last_of(7) == connection);
+  const auto began = monotonic_micros();
+  server.standing().drop(connection, began);
+  // By the clock that it is told.
+  for (Micros passed = 0; passed <= 3 * kPatience; passed += kPatience / 10) {
+    CAPTURE(passed);
+    CHECK(server.standing().drop_again(began + passed) == (passed >= 2 * kPatience));
+    if (passed == kPatience) {  // all whom it may be are ended
+      eventually([&] {
+        heir->tick(monotonic_micros());
+        return heir->connections() > 0;
+      });
+      heir.reset();
+    }
+    probe_heirs(context, server, began + passed, heir);
+    CHECK(server.standing().take_ended().empty());
+  }
+  CHECK(heir != nullptr);  // another one
+  other->tick(monotonic_micros());
+  CHECK(other->connections() == 0);
+  CHECK(hears_answer(server, *other, 8));
 }
 
 TEST_CASE("one that is dropped, and of which it was never known which it is, ends without the others") {

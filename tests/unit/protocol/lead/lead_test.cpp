@@ -170,6 +170,41 @@ TEST_CASE("a hello from another connection than it names is refused, while assem
   }
 }
 
+TEST_CASE("a report from another connection than it names changes neither the step nor the ledger") {
+  RoundLeadFixture fixture(round_config(4));
+  fixture.train();
+  fixture.report(2, 15);
+  LaneReport report;
+  report.incarnation = 1;
+  report.sequence = fixture.sequence + 1;
+  report.timeline = 1;
+  report.serving = true;
+  report.open_step = 4;
+  report.rounds.missing = {15};
+  report.rounds.reached = 4;
+  report.planned = 1'000;
+  report.held = {{1, 4}};
+  const auto wrote = [&](const LaneReport& said) {
+    auto actions = fixture.lane(said);
+    const bool at_once = found<lead::WriteLedger>(actions) != nullptr;
+    return found<lead::WriteLedger>(fixture.tick(kMillisecond)) != nullptr || at_once;
+  };
+  for (const auto& [lane, incarnation] :
+       {std::pair{LaneId{0, 1}, Incarnation{1}}, std::pair{LaneId{1, 0}, Incarnation{1}},
+        std::pair{LaneId{0, 0}, Incarnation{2}}}) {
+    auto anothers = report;
+    anothers.lane = lane;
+    anothers.incarnation = incarnation;
+    CHECK_FALSE(wrote(anothers));
+    anothers.failure = "the disk is broken";
+    CHECK_FALSE(wrote(anothers));
+    CHECK(fixture.lead.status().step == 2);
+    CHECK(fixture.lead.phase() == Lead::Phase::training);
+  }
+  CHECK(wrote(report));  // its own
+  CHECK(fixture.lead.status().step == 4);
+}
+
 TEST_CASE("workers may come and go without end: the longest dead make room") {
   RoundLeadFixture fixture(round_config(4));
   fixture.train();

@@ -3,9 +3,13 @@
 #include <doctest/doctest.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
+#include <string>
+#include <utility>
 
 #include "storage/copies/place.h"
+#include "tests/unit/log_file.h"
 #include "tests/unit/storage/copies/s3_server.h"
 #include "tests/unit/temporary_folder.h"
 
@@ -64,6 +68,24 @@ TEST_CASE("a storage is asked with the keys that its file has now, and the envir
   CHECK(place.value()->list().ok());
   write("");
   CHECK(place.value()->list().ok());  // as it was
+}
+
+TEST_CASE("keys in the environment are warned of, and those of a file are not") {
+  const LogFile logged;
+  const testing::S3Server server;  // whose keys are in the environment from now on
+  const TemporaryFolder folder;
+  const auto file = folder.path() / "credentials";
+  const std::string secret = std::getenv("AWS_SECRET_ACCESS_KEY");
+  std::ofstream(file) << "[default]\naws_access_key_id = AKIDEXAMPLE\naws_secret_access_key = " << secret << "\n";
+  auto target = server.target();
+  target.s3_credentials_file = file.string();
+  CHECK(open_copy_place(target).ok());
+  CHECK(logged.count("environment") == 0);
+  target.s3_credentials_file.clear();
+  CHECK(open_copy_place(target).ok());
+  CHECK(logged.count("warn  shard/0 the keys of s3://models/copies are in the environment, where more can see them "
+                     "than a file: durability.s3_credentials_file") == 1);
+  CHECK(logged.count(secret) == 0);
 }
 
 }  // namespace
