@@ -15,10 +15,13 @@ constexpr double kEncryptionSeconds = 4;
 
 struct EncryptionSetting {
   std::uint32_t workers;
+  std::uint32_t lanes;
   std::uint32_t io_threads;
 };
 
-constexpr EncryptionSetting kEncryptionSettings[] = {{1, 1}, {1, 2}, {1, 4}, {2, 1}, {2, 2}};
+// A connection is one thread's at each end: more of them have something to do where there are more connections.
+constexpr EncryptionSetting kEncryptionSettings[] = {{1, 1, 1}, {1, 1, 2}, {1, 2, 1}, {1, 2, 2}, {1, 4, 1},
+                                                     {1, 4, 4}, {2, 1, 1}, {2, 1, 2}, {2, 2, 2}};
 
 // Of runs of one kind.
 struct Runs {
@@ -28,7 +31,8 @@ struct Runs {
 };
 
 void run_encrypted_or_not(const EncryptionSetting& setting, bool keys, const Options& options, Runs& runs) {
-  const Traffic traffic{"tcp", setting.workers, setting.io_threads};
+  const Traffic traffic{
+      .transport = "tcp", .workers = setting.workers, .io_threads = setting.io_threads, .lanes = setting.lanes};
   LocalCluster cluster(job_of(traffic), setting.workers, false, options, keys);
   cluster.warm_up();
   const auto progressed = cluster.measure(options.seconds.value_or(kEncryptionSeconds));
@@ -49,6 +53,7 @@ Row measure_encryption(const EncryptionSetting& setting, const Options& options)
   }
   const auto ratio = spread_of(ratios);
   return {{"workers", std::uint64_t{setting.workers}},
+          {"lanes", std::uint64_t{setting.lanes}},
           {"io_threads", std::uint64_t{setting.io_threads}},
           {"with_gb_s", spread_of(with.goodputs).median},
           {"without_gb_s", spread_of(without.goodputs).median},
@@ -66,7 +71,7 @@ Row measure_encryption(const EncryptionSetting& setting, const Options& options)
 Result encryption(const Options& options) {
   Result result;
   result.how =
-      "As pushpull over tcp: 1 ballast-server (1 lane) and its workers, ResNet-50's traffic, no compute time; with the "
+      "As pushpull over tcp: 1 ballast-server and its workers, ResNet-50's traffic, no compute time; with the "
       "keys of a run (CURVE: Curve25519 handshakes, XSalsa20 and Poly1305 of every byte), and without, in turns. "
       "goodput: 102,228,128 bytes x steps / seconds for each worker, one way counted. cpu_ms: processor time for a "
       "step, of all workers together. io_threads: of the server, and of each worker.";

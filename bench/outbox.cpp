@@ -78,6 +78,22 @@ std::uint64_t replies_of_a_lane(std::uint32_t chunks) {
   return sent;
 }
 
+// Sessions that wait for versions of all chunks, and of which each gives way to a newcomer that waits for as many.
+std::uint64_t waits_of_sessions_that_come_and_go(std::uint32_t entries) {
+  constexpr std::uint32_t kSessions = 250;
+  constexpr Version kNever = 1U << 30U;
+  LaneSessions sessions({.sessions = kSessions});
+  std::uint64_t kept = 0;
+  for (SessionId session = 1; session <= 2 * kSessions; ++session) {
+    kept += sessions.hello(session, static_cast<Micros>(session)).is_known ? 1 : 0;
+    for (ChunkId chunk = 0; chunk < entries / kSessions / 2; ++chunk) {
+      kept += sessions.want(session, {chunk, kChunkBytes, 1, 1}, {kNever}) ? 1 : 0;
+      kept += sessions.answer_waiting({chunk, kChunkBytes, 1, 1}).size();
+    }
+  }
+  return kept;
+}
+
 // The baseline: an ordered map that is filled and emptied.
 std::uint64_t plain_map(std::uint32_t entries) {
   std::map<std::tuple<Step, ChunkId, Node>, Contribution> map;
@@ -111,7 +127,8 @@ double nanoseconds_an_entry(const OutboxWork& work, std::uint32_t entries, std::
 Result outbox(const Options& options) {
   const std::vector<OutboxWork> works = {{"outbox of a worker", step_of_a_worker},
                                          {"items of a lane that wait for the journal", items_of_a_lane},
-                                         {"replies of a lane that wait for a window", replies_of_a_lane}};
+                                         {"replies of a lane that wait for a window", replies_of_a_lane},
+                                         {"waits of sessions that come and go", waits_of_sessions_that_come_and_go}};
   const OutboxWork baseline{"map", plain_map};
   Result result;
   result.how =

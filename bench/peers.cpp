@@ -35,7 +35,7 @@ struct PeersSpeed {
 };
 
 PeersSpeed ours(const PeersSetting& setting, double seconds, const Options& options) {
-  const Traffic traffic{setting.transport, 1, setting.whole_mebibytes};
+  const Traffic traffic{.transport = setting.transport, .whole_mebibytes = setting.whole_mebibytes};
   LocalCluster cluster(job_of(traffic), 1, false, options);
   cluster.warm_up();
   const auto progressed = cluster.measure(seconds);

@@ -29,7 +29,7 @@ constexpr PushpullSetting kPushpullSettings[] = {
 };
 
 Progressed run_once(const PushpullSetting& setting, double seconds, const Options& options) {
-  LocalCluster cluster(job_of(Traffic{setting.transport, setting.workers, false}), setting.workers, false, options);
+  LocalCluster cluster(job_of(Traffic{setting.transport, setting.workers}), setting.workers, false, options);
   cluster.warm_up();
   return cluster.measure(seconds);
 }

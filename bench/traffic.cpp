@@ -33,8 +33,8 @@ std::string job_of(const Traffic& traffic) {
          workers +
          ", max_steps: 1000000000, seed: 1, "
          "optimizer: {name: sgd, learning_rate: 0.0001, momentum: 0.9}}\n"
-         "cluster: {shards: 1, lanes: 1, workers: " +
-         workers + ", start_workers: " + workers + ", transport: " + traffic.transport +
+         "cluster: {shards: 1, lanes: " +
+         std::to_string(traffic.lanes) + ", workers: " + workers + ", start_workers: " + workers + ", transport: " + traffic.transport +
          (traffic.io_threads > 0 ? ", io_threads: " + std::to_string(traffic.io_threads) : std::string()) +
          "}\n"
          "durability: {mode: final}\n";

@@ -12,6 +12,7 @@ struct Traffic {
   std::string transport = "ipc";
   std::uint32_t workers = 1;
   std::uint32_t io_threads = 0;  // 0: the job's default
+  std::uint32_t lanes = 1;
   bool whole_mebibytes = false;  // 97 tensors of 1 MiB instead of ResNet-50's 161 tensors; 101,711,872 bytes
 };
 

@@ -15,10 +15,19 @@ namespace ballast {
 // Sessions that compute with a lane's weights, first who has waited longest. Pure and copyable.
 class AheadTurns {
  public:
-  // It was sent weights that it may compute with.
-  void served(SessionId session) {
+  // It was sent weights that it may compute with. `is_good`: it is in good standing.
+  void served(SessionId session, bool is_good) {
     sessions_[session].is_owed = true;
+    stands(session, is_good);
     want(session);
+  }
+  // It is in good standing, or is no more.
+  void stands(SessionId session, bool is_good) {
+    if (const auto found = sessions_.find(session); found != sessions_.end()) {
+      in_good_standing_ -= found->second.is_good ? 1 : 0;
+      in_good_standing_ += is_good ? 1 : 0;
+      found->second.is_good = is_good;
+    }
   }
   // It has spent some of what it was given, and may have more.
   void spent(SessionId session) {
@@ -35,6 +44,7 @@ class AheadTurns {
   }
   void given(SessionId session) { sessions_.at(session).is_owed = false; }
   void forget(SessionId session) {
+    stands(session, false);
     if (sessions_.erase(session) > 0) {
       std::erase(turns_, session);
     }
@@ -48,19 +58,20 @@ class AheadTurns {
     sessions_.at(turns_.front()).waits = false;
     turns_.pop_front();
   }
-  // How many sessions have been sent weights.
-  [[nodiscard]] std::size_t sessions() const { return sessions_.size(); }
+  // How many sessions in good standing have been sent weights: so many share what is given ahead.
+  [[nodiscard]] std::size_t in_good_standing() const { return in_good_standing_; }
 
   // All of it.
   template <typename = void>
   [[nodiscard]] auto state() const {
-    return listed::all(listed::plain(sessions_, turns_));
+    return listed::all(listed::plain(sessions_, in_good_standing_, turns_));
   }
 
  private:
   struct Session {
     bool is_owed = false;  // since it was given some it has been sent weights
-    bool waits = false;    // it is in turns_
+    bool is_good = false;
+    bool waits = false;  // it is in turns_
     bool operator==(const Session&) const = default;
   };
 
@@ -71,6 +82,7 @@ class AheadTurns {
   }
 
   std::map<SessionId, Session> sessions_;
+  std::size_t in_good_standing_ = 0;  // of them
   std::deque<SessionId> turns_;
 };
 

@@ -50,6 +50,7 @@ Actions CallBook::heard(SessionId session, ConnectionId connection, PayerId paye
   state.payer = payer;
   state.is_dropped = false;
   offers_.enter(session, payer, payers_.is_good(payer));
+  ahead_.stands(session, payers_.is_good(payer));
   return dropped;
 }
 
@@ -116,7 +117,14 @@ void CallBook::forget_offers() { offers_.clear(); }
 
 void CallBook::fails(PayerId payer, bool taken_back) {
   if (payers_.fails(payer, now_, taken_back)) {
-    offers_.stands(payer, false);
+    stands(payer, false);
+  }
+}
+
+void CallBook::stands(PayerId payer, bool is_good) {
+  offers_.stands(payer, is_good);
+  for (const auto session : offers_.sessions_of(payer)) {
+    ahead_.stands(session, is_good);
   }
 }
 
@@ -171,7 +179,7 @@ void CallBook::useful(SessionId session, PayerId payer) {
     found->second.taken_back = 0;
   }
   if (payers_.pays(payer)) {
-    offers_.stands(payer, true);
+    stands(payer, true);
   }
 }
 
@@ -237,8 +245,8 @@ void CallBook::settled(const Connection& connection, std::uint64_t number, const
 }
 
 void CallBook::served(SessionId session) {
-  if (sessions_.contains(session)) {
-    ahead_.served(session);
+  if (const auto found = sessions_.find(session); found != sessions_.end()) {
+    ahead_.served(session, payers_.is_good(found->second.payer));
   }
 }
 
@@ -562,10 +570,10 @@ std::uint64_t CallBook::call(Timeline timeline, SessionId session, const Work& w
   return number;
 }
 
-// To each of those that compute with this lane's weights the same part of half of the room.
+// To each of those in good standing that compute with this lane's weights the same part of half of the room.
 void CallBook::give_ahead(const LaneApplier& applier, Actions& actions) {
   const auto all = room();
-  const auto share = all / (2 * std::max<std::size_t>(ahead_.sessions(), 1));
+  const auto share = all / (2 * std::max<std::size_t>(ahead_.in_good_standing(), 1));
   for (; const auto id = ahead_.next(); ahead_.pop()) {
     const auto& session = sessions_.at(*id);
     const Connection connection{*id, session.connection};

@@ -169,6 +169,7 @@ class CallBook {
   template <typename Look>
   static void walk_to(const OldestWanted& wanted, Slot slots, Look&& look);
   void fails(PayerId payer, bool taken_back = false);
+  void stands(PayerId payer, bool is_good);
   void no_longer_called(const Connection& connection);
   lane::Actions give_up(const Connection& connection);
   void settle_all(const Connection& connection);

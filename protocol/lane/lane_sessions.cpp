@@ -1,13 +1,19 @@
 #include "protocol/lane/lane_sessions.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace ballast {
 
 LaneSessions::Greeting LaneSessions::hello(SessionId session, Micros now) {
   const auto greeting = sessions_.contains(session) ? Greeting{} : make_room(now);
   if (greeting) {
-    sessions_[session].seen = now;
+    auto& state = sessions_[session];
+    if (!state.has_spoken) {
+      mute_.erase({state.seen, session});
+      mute_.insert({now, session});
+    }
+    state.seen = now;
   }
   return greeting;
 }
@@ -19,29 +25,47 @@ LaneSessions::Greeting LaneSessions::make_room(Micros now) {
   if (sessions_.size() < limits_.sessions) {
     return {};
   }
-  auto oldest = sessions_.end();
-  for (auto at = sessions_.begin(); at != sessions_.end(); ++at) {
-    const auto rank = [](const Session& session) { return std::pair(session.has_spoken, session.seen); };
-    if (gives_way(at->second, now) && (oldest == sessions_.end() || rank(at->second) < rank(oldest->second))) {
-      oldest = at;
-    }
-  }
-  if (oldest == sessions_.end()) {
+  const auto going = mute_.empty() ? longest_unseen(now) : std::optional(mute_.begin()->second);
+  if (!going) {
     return {false};
   }
-  const auto forgotten = oldest->first;
-  contributions_.erase(forgotten);
-  forget(forgotten);
-  return {true, forgotten};
+  contributions_.erase(*going);
+  forget(*going);
+  return {true, *going};
 }
 
-bool LaneSessions::gives_way(const Session& session, Micros now) const {
-  return !session.has_spoken || (now - session.seen >= limits_.memory && session.reply_bytes == 0);
+// All have spoken. Whoever was seen since a search that found nobody is seen too lately now.
+std::optional<SessionId> LaneSessions::longest_unseen(Micros now) {
+  if (now < nobody_goes_before_) {
+    return std::nullopt;
+  }
+  auto longest = sessions_.end();
+  auto earliest = now;
+  for (auto at = sessions_.begin(); at != sessions_.end(); ++at) {
+    const auto& session = at->second;
+    const bool may_go = now - session.seen >= limits_.memory && session.reply_bytes == 0;
+    earliest = std::min(earliest, session.seen);
+    if (may_go && (longest == sessions_.end() || session.seen < longest->second.seen)) {
+      longest = at;
+    }
+  }
+  if (longest != sessions_.end()) {
+    return longest->first;
+  }
+  nobody_goes_before_ = earliest + limits_.memory;
+  return std::nullopt;
 }
 
 void LaneSessions::forget(SessionId session) {
-  std::erase_if(waiting_, [&](const auto& waiting) { return waiting.first.session == session; });
-  sessions_.erase(session);
+  const auto found = sessions_.find(session);
+  if (found == sessions_.end()) {
+    return;
+  }
+  for (const auto& [served, version] : found->second.waiting) {
+    waiting_.erase({served.first, version, session, served.second});
+  }
+  mute_.erase({found->second.seen, session});
+  sessions_.erase(found);
 }
 
 void LaneSessions::bar(const std::vector<SessionId>& sessions) {
@@ -59,8 +83,10 @@ bool LaneSessions::heard(SessionId session, Micros now) {
   if (found == sessions_.end()) {
     return false;
   }
+  if (!std::exchange(found->second.has_spoken, true)) {
+    mute_.erase({found->second.seen, session});
+  }
   found->second.seen = now;
-  found->second.has_spoken = true;
   return true;
 }
 
@@ -79,11 +105,25 @@ WeightsReaders::Reader LaneSessions::reader(SessionId session) const {
 
 std::optional<WeightsReply> LaneSessions::want(SessionId session, const ServedChunk& chunk, WantedVersion wanted) {
   if (wanted.version != kNewestVersion && wanted.version > chunk.newest) {
-    waiting_[{chunk.id, session, wanted.averages}] = wanted.version;
+    wait(session, {chunk.id, wanted.averages}, wanted.version);
     return std::nullopt;
   }
-  waiting_.erase({chunk.id, session, wanted.averages});
+  wait_no_more(session, sessions_.at(session), {chunk.id, wanted.averages});
   return reply(session, chunk, wanted);
+}
+
+void LaneSessions::wait(SessionId id, Served served, Version version) {
+  auto& session = sessions_.at(id);
+  wait_no_more(id, session, served);
+  session.waiting[served] = version;
+  waiting_.insert({served.first, version, id, served.second});
+}
+
+void LaneSessions::wait_no_more(SessionId id, Session& session, Served served) {
+  if (const auto found = session.waiting.find(served); found != session.waiting.end()) {
+    waiting_.erase({served.first, found->second, id, served.second});
+    session.waiting.erase(found);
+  }
 }
 
 std::optional<WeightsReply> LaneSessions::reply(SessionId session, const ServedChunk& chunk, WantedVersion wanted) {
@@ -137,15 +177,12 @@ void LaneSessions::take_turn(SessionId id, Session& session) {
 
 std::vector<WeightsReply> LaneSessions::answer_waiting(const ServedChunk& chunk) {
   std::vector<WeightsReply> replies;
-  auto waiting = waiting_.lower_bound({chunk.id, 0, false});
-  while (waiting != waiting_.end() && waiting->first.chunk == chunk.id) {
-    const auto [key, version] = *waiting;
-    if (version > chunk.newest) {
-      ++waiting;
-      continue;
-    }
-    waiting = waiting_.erase(waiting);
-    if (const auto now = reply(key.session, chunk, {version, kNoLeadNumber, key.averages})) {
+  for (auto at = waiting_.lower_bound({chunk.id, 0, 0, false});
+       at != waiting_.end() && at->chunk == chunk.id && at->version <= chunk.newest;) {
+    const auto waiting = *at;
+    at = waiting_.erase(at);
+    sessions_.at(waiting.session).waiting.erase({waiting.chunk, waiting.averages});
+    if (const auto now = reply(waiting.session, chunk, {waiting.version, kNoLeadNumber, waiting.averages})) {
       replies.push_back(*now);
     }
   }
@@ -215,6 +252,7 @@ void LaneSessions::forget_replies() {
     session.is_in_turn = false;
     session.order.clear();
     session.deferred.clear();
+    session.waiting.clear();
   }
 }
 

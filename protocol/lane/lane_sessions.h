@@ -6,6 +6,7 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -83,8 +84,7 @@ class LaneSessions {
   explicit LaneSessions(LaneSessionLimits limits) : limits_(limits) {}
 
   // Whether the session is known from now on, or was: else there is no room for it. It takes the place of one that has
-  // said hello and nothing since, the longest ago, else of one that was not heard of for long. Costs as much as there
-  // are sessions.
+  // said hello and nothing since, the longest ago, else of one that was not heard of for long.
   struct Greeting {
     bool is_known = true;
     std::optional<SessionId> forgotten = {};  // whose place it has taken
@@ -127,15 +127,17 @@ class LaneSessions {
   // All of it.
   template <typename = void>
   [[nodiscard]] auto state() const {
-    return listed::all(listed::plain(limits_), listed::parts(sessions_),
-                       listed::plain(reply_bytes_, turns_, waiting_, barred_, contributions_),
-                       listed::accounts(counters_));
+    return listed::all(listed::plain(limits_), listed::parts(sessions_), listed::fixed(mute_),
+                       listed::ages(nobody_goes_before_),
+                       listed::plain(reply_bytes_, turns_), listed::fixed(waiting_),
+                       listed::plain(barred_, contributions_), listed::accounts(counters_));
   }
 
  private:
   using Served = std::pair<ChunkId, bool>;  // a chunk's weights, or (true) their average
   struct Waiting {
     ChunkId chunk = 0;
+    Version version = 0;
     SessionId session = 0;
     bool averages = false;
     auto operator<=>(const Waiting&) const = default;
@@ -150,17 +152,20 @@ class LaneSessions {
     std::uint32_t replies = 0;
     std::deque<Served> order;  // in which they have a deferred reply
     std::map<Served, DeferredReply> deferred;
+    std::map<Served, Version> waiting;  // pulls of versions that do not exist yet
 
     template <typename = void>
     [[nodiscard]] auto state() const {
       return listed::all(listed::ages(seen), listed::plain(has_spoken, is_in_turn), listed::names(connection, payer),
-                         listed::plain(reply_bytes, replies, order), listed::parts(deferred));
+                         listed::plain(reply_bytes, replies, order), listed::parts(deferred), listed::plain(waiting));
     }
   };
 
   Greeting make_room(Micros now);
-  [[nodiscard]] bool gives_way(const Session& session, Micros now) const;
+  std::optional<SessionId> longest_unseen(Micros now);
   void forget(SessionId session);
+  void wait(SessionId id, Served served, Version version);
+  void wait_no_more(SessionId id, Session& session, Served served);
   void defer(Session& session, const DeferredReply& reply);
   [[nodiscard]] bool fits(const Session& session, std::uint64_t bytes) const;
   [[nodiscard]] bool fits_window(const Session& session, std::uint64_t bytes) const;
@@ -170,9 +175,11 @@ class LaneSessions {
 
   LaneSessionLimits limits_;
   std::map<SessionId, Session> sessions_;
+  std::set<std::pair<Micros, SessionId>> mute_;  // those of them that have said hello and nothing since, and when
+  Micros nobody_goes_before_ = 0;                // of those that have spoken
   std::uint64_t reply_bytes_ = 0;       // of all sessions, also of those that have gone since
   std::deque<SessionId> turns_;         // who waits for the window of all, and may have gone since
-  std::map<Waiting, Version> waiting_;  // pulls of versions that do not exist yet
+  std::set<Waiting> waiting_;           // that of all sessions; follows from them
   std::vector<SessionId> barred_;
   std::map<SessionId, std::uint64_t> contributions_;
   ReplyCounters counters_;

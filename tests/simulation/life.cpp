@@ -32,6 +32,8 @@ void draw_chunks(LifeSpec& life, Random& random) {
   }
   std::swap(life.chunks[random.between(0, count - 1)], life.chunks.back());
   life.spare_bytes = random.chance(0.6) ? random.between(16, 600) : 1U << 20U;
+  constexpr std::uint64_t kNothing = 48;
+  life.spare_bytes = life.spare_bytes < kNothing ? 0 : life.spare_bytes;
   life.reply_window_bytes = random.chance(0.6) ? random.between(16, 600) : 1U << 20U;
   life.all_replies_bytes = life.reply_window_bytes % 4 == 1 ? life.reply_window_bytes + 100 : 1U << 30U;
 }

@@ -165,7 +165,7 @@ TEST_CASE("a walk of a lane's copy visits the same values, of nearly all kinds")
       ++visited[leaf.kind];
     }
     CHECK(visited[Kind::plain] > 50);
-    CHECK(visited[Kind::ages] == 10);     // the lead's silence, the session's, the last report, calls', readers'
+    CHECK(visited[Kind::ages] == 11);     // the lead's silence, the session's, the last report, calls', readers'
     CHECK(visited[Kind::payloads] == 1);  // of the contribution
     // The last report, next call and reply, a timeline's first one, connection and key, tickets, who waits; in rounds
     // who brought slots first.

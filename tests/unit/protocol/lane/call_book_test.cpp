@@ -229,6 +229,31 @@ TEST_CASE("nothing is given ahead of less than the largest chunk, or to whoever 
   CHECK(at.turn().empty());
 }
 
+TEST_CASE("who is out of good standing takes no part of what is given ahead from the others") {
+  BookFixture at(80);
+  at.offers(kBob, {leaf(0, 0)});
+  at.fail(kBob);
+  at.book.served(kBob);
+  at.book.served(kAnn);
+  CHECK(BookFixture::to<BytesAhead>(at.turn(), kAnn) == std::vector<BytesAhead>{{40}});
+  at.offers(kBob, {leaf(0, 0)});
+  at.pay(kBob, at.only_call_of(kBob));
+  at.book.served(kBob);
+  CHECK(BookFixture::to<BytesAhead>(at.turn(), kBob) == std::vector<BytesAhead>{{20}});
+}
+
+TEST_CASE("who has been given bytes ahead has no more of them than its part, and as much again once it has spent some") {
+  BookFixture at(80);
+  at.book.served(kAnn);
+  REQUIRE(BookFixture::to<BytesAhead>(at.turn(), kAnn) == std::vector<BytesAhead>{{40}});
+  at.book.served(kAnn);
+  CHECK(at.turn().empty());
+  for (const Slot slot : {1, 2, 3}) {
+    CHECK(at.push(kAnn, leaf(0, slot), 0) == CallBook::Payment::Kind::paid);
+  }
+  CHECK(BookFixture::to<BytesAhead>(at.turn(), kAnn) == std::vector<BytesAhead>{{30}});
+}
+
 TEST_CASE("what is given ahead is asked back when an offer waits for room, and comes back as an amount") {
   BookFixture at(20);
   at.book.served(kAnn);

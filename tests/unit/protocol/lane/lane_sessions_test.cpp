@@ -105,6 +105,19 @@ TEST_CASE(
   CHECK(sessions.answer_waiting({3, 100, 6, 7}).empty());
 }
 
+TEST_CASE("what a session waits for is forgotten with it") {
+  LaneSessions sessions({2, 100, 1'000, 600});
+  sessions.hello(1, 0);
+  sessions.hello(2, 1);
+  sessions.want(1, kChunk, {6, {}});
+  sessions.want(1, kChunk, {6, {}, true});
+  sessions.want(2, kChunk, {6, {}});
+  REQUIRE(sessions.hello(3, 2).forgotten == 1);
+  const auto replies = sessions.answer_waiting({3, 100, 5, 6});
+  REQUIRE(replies.size() == 1);
+  CHECK(replies[0].session == 2);
+}
+
 TEST_CASE("beyond its window a session's replies wait, one for each chunk, in the order in which they were asked for") {
   auto sessions = two_sessions();
   const ServedChunk other{8, 100, 4, 5};

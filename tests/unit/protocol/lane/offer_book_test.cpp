@@ -82,29 +82,46 @@ TEST_CASE("sessions are given bytes ahead in turns, each that waits once") {
   AheadTurns turns;
   turns.spent(kEve);  // it was never sent weights
   CHECK_FALSE(turns.next());
-  turns.served(kEve);
-  turns.served(kDan);
+  turns.served(kEve, true);
+  turns.served(kDan, true);
   turns.spent(kEve);
   CHECK(turns.next() == kEve);
   turns.pop();
   CHECK(turns.next() == kDan);
   turns.pop();
   CHECK_FALSE(turns.next());
-  CHECK(turns.sessions() == 2);
+  CHECK(turns.in_good_standing() == 2);
 }
 
 TEST_CASE("who gives back has another turn only if weights were sent since it was given some") {
   AheadTurns turns;
-  turns.served(kEve);
+  turns.served(kEve, true);
   turns.given(kEve);
   turns.pop();
   turns.returned(kEve);
   CHECK_FALSE(turns.next());
-  turns.served(kEve);
+  turns.served(kEve, true);
   turns.pop();
   turns.returned(kEve);
   CHECK(turns.next() == kEve);
   turns.forget(kEve);
   CHECK_FALSE(turns.next());
-  CHECK(turns.sessions() == 0);
+  CHECK(turns.in_good_standing() == 0);
+}
+
+TEST_CASE("those in good standing share what is given ahead, whatever becomes of the others") {
+  AheadTurns turns;
+  turns.served(kEve, true);
+  turns.served(kDan, false);
+  CHECK(turns.in_good_standing() == 1);
+  turns.stands(kDan, true);
+  turns.stands(kDan, true);
+  CHECK(turns.in_good_standing() == 2);
+  turns.stands(kEve, false);
+  turns.served(kEve, false);
+  CHECK(turns.in_good_standing() == 1);
+  turns.forget(kEve);
+  turns.forget(kDan);
+  turns.stands(kDan, true);  // it was not sent weights since
+  CHECK(turns.in_good_standing() == 0);
 }
