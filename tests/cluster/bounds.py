@@ -189,7 +189,7 @@ class Bounds(harness.ClusterCase):
 
         def are_refused():
             counts = self.refused(run, "unencrypted", "malformed", "unknown_key")
-            return (min(counts["unencrypted"] + counts["malformed"]) >= 100 and min(counts["unknown_key"]) >= 3
+            return (min(counts["unencrypted"] + counts["malformed"]) >= 100 and min(counts["unknown_key"]) >= 1
                     and sum(one.sent for one in hasty) >= 256 * MEBIBYTE)
 
         growth = self.growth_until(run, "refused handshakes", are_refused)
