@@ -176,6 +176,7 @@ class Bounds(harness.ClusterCase):
         count = sum(map(sum, self.refused(run, "unencrypted", "malformed", "unknown_key").values()))
         self.assertGreater(told, 0)
         self.assertGreater(count, 4 * told, log[-10_000:])
+        self.assertLess(count, 1_000_000)  # each was a connection
 
     def test_a_server_with_keys_takes_in_nothing_of_strangers(self):
         """Who has no key, who greets as if there were one and floods at once, and who has one that is not allowed: nothing but

@@ -6,16 +6,15 @@ Needs root. `unfit()` says why they cannot be had here.
 import os
 import pathlib
 
-_OLD = pathlib.Path("/sys/fs/cgroup")  # version 1: a folder for each controller
-_NEW = pathlib.Path("/sys/fs/cgroup")  # version 2
+_ROOT = pathlib.Path("/sys/fs/cgroup")  # version 1 has a folder there for each controller
 _PERIOD = 100_000  # microseconds
 
 
 def _root(controller):
-    if (_OLD / controller / "cgroup.procs").exists():
-        return _OLD / controller
-    controllers = _NEW / "cgroup.subtree_control"
-    return _NEW if controllers.exists() and controller in controllers.read_text().split() else None
+    if (_ROOT / controller / "cgroup.procs").exists():
+        return _ROOT / controller
+    controllers = _ROOT / "cgroup.subtree_control"
+    return _ROOT if controllers.exists() and controller in controllers.read_text().split() else None
 
 
 def _unfit(group, what, *limit):

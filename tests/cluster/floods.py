@@ -15,7 +15,7 @@ import jobs
 
 MEBIBYTE = 1 << 20
 LINGER = 6           # seconds
-HELLOS = 20_000      # whose names have eighty times the bytes that a log may grow by
+HELLOS = 5_000        # whose names have twenty times the bytes that a log may grow by
 LONGEST_NAME = 4096  # bytes, as a message may have it
 GREETING = b"\xff" + 8 * b"\0" + b"\x7f\x03\x00" + b"NULL".ljust(20, b"\0") + 32 * b"\0"  # of ZMTP 3.0
 
