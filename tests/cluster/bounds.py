@@ -30,16 +30,32 @@ class Stranger(threading.Thread):
     def run(self):
         while not self.over.is_set():
             with contextlib.suppress(OSError, AssertionError):  # cut, or refused
-                with zmtp.dealer(self.address, self.identity, 1) as peer:
+                with self.greeted() as connection:
                     self.connected += 1
                     while not self.over.is_set():
-                        peer.connection.sendall(self.burst)
+                        connection.sendall(self.burst)
                         self.sent += len(self.burst)
                         time.sleep(self.pause)
+
+    @contextlib.contextmanager
+    def greeted(self):
+        """A connection after its handshake."""
+        with zmtp.dealer(self.address, self.identity, 1) as peer:
+            yield peer.connection
 
     def end(self):
         self.over.set()
         self.join()
+
+
+class Hasty(Stranger):
+    """Greets as who has a key does, and waits for nothing: what follows is no handshake."""
+
+    @contextlib.contextmanager
+    def greeted(self):
+        with zmtp.connected(self.address, 1) as connection:
+            connection.sendall(zmtp.greeting(b"CURVE"))
+            yield connection
 
 
 class Bounds(harness.ClusterCase):
@@ -60,8 +76,8 @@ class Bounds(harness.ClusterCase):
     def log(self, run):
         return "".join(path.read_text() for path in sorted((run.folder / "logs").glob("shard-0.log*")))
 
-    def strangers(self, run, burst, pause):
-        found = [Stranger(address, b"w" + number.to_bytes(8, "little"), burst, pause)
+    def strangers(self, run, burst, pause, kind=Stranger):
+        found = [kind(address, b"w" + number.to_bytes(8, "little"), burst, pause)
                  for number, address in enumerate(self.addresses(run), 1)]
         for stranger in found:
             self.addCleanup(stranger.end)
@@ -119,26 +135,78 @@ class Bounds(harness.ClusterCase):
         self.assertLess(len(self.log(run)) - log_before, MEBIBYTE)
         self.expect_undisturbed(run)
 
+    def floods(self):
+        """Parts without end, small messages, and pulls of a version that is gone."""
+        pull = bytes.fromhex(self.told_by(harness.HOSTILE, "-", "pull"))
+        self.assertLess(len(pull), 256)
+        return [PART, SMALL_MESSAGES, 1000 * (bytes([0, len(pull)]) + pull)]
+
+    def told_by(self, *words):
+        answer = harness.call(*words)
+        self.assertEqual(answer.returncode, 0, answer.stderr)
+        return answer.stdout.strip()
+
+    def unknown_key(self, run):
+        """Made for this run's servers, which do not allow it."""
+        self.ballast("keygen", self.folder / "elsewhere")
+        of_the_run = (run.folder / "keys" / "worker.key").read_text()
+        unknown = self.folder / "unknown.key"
+        unknown.write_text("".join(f"{name} {value}\n" for name, value in (
+            ("secret", keys.secret_of(self.folder / "elsewhere" / "worker.key")),
+            ("server", re.search("^server (.+)$", of_the_run, re.M)[1]))))
+        return unknown
+
+    def with_unknown_key(self, run):
+        """Processes that send parts without end once they are let in, which they are not."""
+        key = self.unknown_key(run)
+        return [self.start_process(harness.HOSTILE, address, "parts", key, 0, 600, out=self.folder / "unknown.log")
+                for address in self.addresses(run)]
+
+    def refused(self, run, *reasons):
+        """How many handshakes for each of these reasons, by the lead and by each lane."""
+        page = metrics.of(run, "server")
+        return {reason: [metrics.value(page, "ballast_refused_handshakes_total", loop=loop, reason=reason)
+                         for loop in ("lead", "lane 0", "lane 1")] for reason in reasons}
+
+    def expect_few_lines(self, run, log_before):
+        """Far fewer than there were refusals."""
+        log = self.log(run)
+        self.assertLess(len(log) - log_before, MEBIBYTE)
+        told = log.count("refused a handshake") + log.count("more handshakes")
+        count = sum(map(sum, self.refused(run, "unencrypted", "malformed", "unknown_key").values()))
+        self.assertGreater(told, 0)
+        self.assertGreater(count, 4 * told, log[-10_000:])
+        self.assertLess(count, 1_000_000)  # each was a connection
+
     def test_a_server_with_keys_takes_in_nothing_of_strangers(self):
-        """Neither parts nor small messages: nothing but refused handshakes."""
+        """Who has no key, who greets as if there were one and floods at once, and who has one that is not allowed: nothing but
+        refused handshakes."""
         run = self.begin("tcp")
         log_before = len(self.log(run))
+        floods = self.floods()
+        waiting = [one for flood in floods for one in self.strangers(run, flood, pause=0)]
+        hasty = [one for flood in floods for one in self.strangers(run, flood, pause=0, kind=Hasty)]
+        processes = self.with_unknown_key(run)
 
-        def refused():
-            page = metrics.of(run, "server")
-            return [metrics.value(page, "ballast_refused_handshakes_total", loop=loop, reason="unencrypted")
-                    for loop in ("lead", "lane 0", "lane 1")]
+        def are_refused():
+            counts = self.refused(run, "unencrypted", "malformed", "unknown_key")
+            return (min(counts["unencrypted"] + counts["malformed"]) >= 100 and min(counts["unknown_key"]) >= 1
+                    and sum(one.sent for one in hasty) >= 256 * MEBIBYTE)
 
-        strangers = self.strangers(run, PART, pause=0) + self.strangers(run, SMALL_MESSAGES, pause=0)
-        growth = self.growth_until(run, "refused handshakes", lambda: min(refused()) >= 100)
-        for stranger in strangers:
+        growth = self.growth_until(run, "refused handshakes", are_refused)
+        for stranger in waiting + hasty:
             stranger.end()
-        self.assertEqual([stranger.sent for stranger in strangers], [0] * len(strangers))
+        self.assertTrue(all(process.poll() is None for process in processes), harness.text_of(self.folder / "unknown.log"))
+        for process in processes:
+            process.kill()
+        self.assertEqual([stranger.sent for stranger in waiting], [0] * len(waiting))
+        self.assertTrue(all(stranger.sent > 0 for stranger in hasty), [stranger.sent for stranger in hasty])
         self.assertLess(growth, 64, self.log(run))
-        self.assertLess(len(self.log(run)) - log_before, MEBIBYTE)
+        self.expect_few_lines(run, log_before)
         page = metrics.of(run, "server")
         self.assertEqual(metrics.value(page, "ballast_lead_messages_refused_total"), 0)
         self.assertEqual(metrics.value(page, "ballast_shard_messages_refused_total"), 0)
+        self.assertEqual(sorted(session["name"] for session in run.status()["sessions"]), ["worker-0", "worker-1"])
         self.expect_undisturbed(run)
 
 

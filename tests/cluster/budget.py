@@ -148,5 +148,21 @@ class Budget(keys.ByHand):
         plot.write(charts, PLOT)
 
 
+class WholeGradient(harness.ClusterCase):
+    """Where no chunk's update is decided before all of them are there, each lane's reserve is all of its chunks."""
+
+    STEPS = 4
+    CLIP = "clip: {global_norm: 0.4}"
+
+    def test_clipping_by_global_norm_goes_on_in_the_least_memory(self):
+        text = model(self.STEPS)
+        clipped = text.replace(jobs.MOMENTUM, f"{jobs.MOMENTUM}\n  {self.CLIP}")
+        least = least_memory(self, clipped)
+        self.assertGreater(least, least_memory(self, text))
+        job = self.job(clipped)
+        summary = self.start(job, overrides={"cluster.memory_mib": least}).finish()
+        self.expect_equal_bits(summary, self.reference(job, jobs.AT_ONCE))
+
+
 if __name__ == "__main__":
     harness.main()

@@ -1,4 +1,4 @@
-"""Groups of processes that have no more than a share of the processors, by the kernel's control groups.
+"""Groups of processes that have no more than a share of the processors, or so much memory, by the kernel's control groups.
 
 Needs root. `unfit()` says why they cannot be had here.
 """
@@ -6,42 +6,46 @@ Needs root. `unfit()` says why they cannot be had here.
 import os
 import pathlib
 
-_OLD = pathlib.Path("/sys/fs/cgroup/cpu")  # version 1
-_NEW = pathlib.Path("/sys/fs/cgroup")      # version 2
+_ROOT = pathlib.Path("/sys/fs/cgroup")  # version 1 has a folder there for each controller
 _PERIOD = 100_000  # microseconds
 
 
-def _root():
-    if (_OLD / "cpu.cfs_quota_us").exists() or (_OLD / "cgroup.procs").exists():
-        return _OLD
-    controllers = _NEW / "cgroup.subtree_control"
-    return _NEW if controllers.exists() and "cpu" in controllers.read_text().split() else None
+def _root(controller):
+    if (_ROOT / controller / "cgroup.procs").exists():
+        return _ROOT / controller
+    controllers = _ROOT / "cgroup.subtree_control"
+    return _ROOT if controllers.exists() and controller in controllers.read_text().split() else None
 
 
-def unfit():
-    """Why they cannot be had here; None if they can."""
-    root = _root()
-    if root is None:
-        return "needs control groups of processors (cgroup v1, or v2 with the controller cpu for children of the root)"
+def _unfit(group, what, *limit):
+    """Why such groups cannot be had here; None if they can."""
+    if _root(group.controller) is None:
+        return (f"needs control groups of {what} (cgroup v1, or v2 with the controller {group.controller} for children of the "
+                "root)")
     try:
-        Processors(0.5, "probe").remove()
+        group(*limit, "probe").remove()
     except OSError as refused:
         return f"control groups cannot be made here: {refused}"
     return None
 
 
-class Processors:
-    """`share`: of one processor, for all in the group together."""
+def unfit():
+    return _unfit(Processors, "processors", 0.5)
 
-    def __init__(self, share, name):
-        self.folder = _root() / f"ballast-{os.getpid()}-{name}"
+
+def unfit_for_memory():
+    return _unfit(Memory, "memory", 1 << 30)
+
+
+class _Group:
+    """With a controller's limit: files in the group's folder and what is written to them, of version 2 if it has them."""
+
+    def __init__(self, name, new, old):
+        self.folder = _root(self.controller) / f"ballast-{os.getpid()}-{name}"
         self.folder.mkdir()
-        quota = int(share * _PERIOD)
-        if (self.folder / "cpu.max").exists():
-            (self.folder / "cpu.max").write_text(f"{quota} {_PERIOD}")
-        else:
-            (self.folder / "cpu.cfs_period_us").write_text(str(_PERIOD))
-            (self.folder / "cpu.cfs_quota_us").write_text(str(quota))
+        is_new = all((self.folder / file).exists() for file in new)
+        for file, limit in (new if is_new else old).items():
+            (self.folder / file).write_text(str(limit))
 
     def enter(self):
         """By a process that is to be in it, before it begins its work."""
@@ -50,3 +54,23 @@ class Processors:
     def remove(self):
         """Once all in it have ended."""
         self.folder.rmdir()
+
+
+class Processors(_Group):
+    """`share`: of one processor, for all in the group together."""
+
+    controller = "cpu"
+
+    def __init__(self, share, name):
+        quota = int(share * _PERIOD)
+        super().__init__(name, {"cpu.max": f"{quota} {_PERIOD}"},
+                         {"cpu.cfs_period_us": _PERIOD, "cpu.cfs_quota_us": quota})
+
+
+class Memory(_Group):
+    """So many bytes for all in the group together."""
+
+    controller = "memory"
+
+    def __init__(self, size, name):
+        super().__init__(name, {"memory.max": size}, {"memory.limit_in_bytes": size})

@@ -91,8 +91,12 @@ class CopiesCase(harness.ClusterCase):
     def runs(self):
         return [row[3] for row in self.rows()]
 
-    def start_storage(self, *options):
+    def start_storage(self, *options, credentials=None):
+        """Its keys are in the environment; with `credentials` in this file instead."""
         os.environ.update(KEYS)
+        if credentials:
+            secret = "".join(f"{name.lower()} = {os.environ.pop(name)}\n" for name in KEYS if name.startswith("AWS_"))
+            credentials.write_text(f"[default]\n{secret}")
         server = self.start_process(sys.executable, S3_SERVER, KEYS["AWS_ACCESS_KEY_ID"], KEYS["AWS_SECRET_ACCESS_KEY"],
                                     *options, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=None, text=True)
         self.addCleanup(server.stdin.close)
@@ -100,6 +104,9 @@ class CopiesCase(harness.ClusterCase):
         endpoint = f"http://127.0.0.1:{server.stdout.readline().strip()}"
         self.place = ["s3://models/copies", "--s3-endpoint", endpoint]
         self.durability |= {"durability.copy_to": self.place[0], "durability.s3_endpoint": endpoint}
+        if credentials:
+            self.place += ["--s3-credentials-file", str(credentials)]
+            self.durability |= {"durability.s3_credentials_file": credentials}
 
     def encrypt(self):
         """Copies are encrypted by a key of their own from now on; returns its file and its id."""

@@ -13,7 +13,10 @@ import time
 import harness
 import jobs
 
-LINGER = 6  # seconds
+MEBIBYTE = 1 << 20
+LINGER = 6           # seconds
+HELLOS = 5_000        # whose names have twenty times the bytes that a log may grow by
+LONGEST_NAME = 4096  # bytes, as a message may have it
 GREETING = b"\xff" + 8 * b"\0" + b"\x7f\x03\x00" + b"NULL".ljust(20, b"\0") + 32 * b"\0"  # of ZMTP 3.0
 
 
@@ -85,6 +88,19 @@ class Floods(harness.ClusterCase):
         told = sum(int(line.split(" more lines like this")[0].rsplit(" ", 1)[1])
                    for line in lines if "more lines like this" in line)
         self.assertGreater(told, 10_000, lines[-5:])
+        self.assertEqual(run.control("stop").returncode, 0)
+        run.wait()
+
+    def test_names_that_anybody_may_invent_do_not_fill_the_disk(self):
+        """Each hello is welcomed, and so has been heard; its name may be in the log, and in a status."""
+        run = self.start(self.job(jobs.emulated(steps=2000)), options=["--workers", "1"])
+        run.wait_for_step(1)
+        log = run.folder / "logs" / "shard-0.log"
+        before = log.stat().st_size
+        answer = harness.call(harness.HOSTILE, run.lead(), "names", HELLOS, LONGEST_NAME)
+        self.assertEqual(answer.stdout, f"{HELLOS} welcomed\n", answer.stderr + run.logs())
+        self.wait_for("a long name in the log", lambda: "x" * (LONGEST_NAME - 10) in log.read_text())
+        self.assertLess(log.stat().st_size - before, MEBIBYTE)
         self.assertEqual(run.control("stop").returncode, 0)
         run.wait()
 

@@ -29,22 +29,31 @@ class HostileCase(harness.ClusterCase):
 
 class Refused(HostileCase):
     def test_roots_to_one_shard(self):
-        """It tears the versions apart; the job goes back, names the sender and takes nothing of it any more."""
+        """It tears the versions apart; the job goes back, names the sender and its key, and takes nothing of it any more."""
         job = self.job(jobs.emulated(steps=14, compute_ms=1, every_steps=2))
         run = self.start(job, options=["--workers", "2", "--shards", "2", "--lanes", "2", "--hold-start"],
-                         environment=SLOW)
+                         overrides={"cluster.transport": "tcp"}, environment=SLOW)
         run.wait_for_step(3)
+        _, key = run.keys("worker")
         for count, session in enumerate(SESSIONS, 1):
-            said = self.hostile(run, "roots", session)
+            said = self.hostile(run, "roots", session, 4, key)
             self.assertIn("taken", said, run.logs())
             status = self.wait_for_rollback(run, count)
-            for word in (f"session {session}", "hostile", "cannot have been computed", "shard 0, lane"):
+            for word in (f"session {session}", "hostile", "key worker", "cannot have been computed", "shard 0, lane"):
                 self.assertIn(word, status["trouble"], run.logs())
-            self.assertIn("refused: ", self.hostile(run, "roots", session), run.logs())
+            self.assertIn("refused: ", self.hostile(run, "roots", session, 4, key), run.logs())
             run.wait_for_step(status["snapshot"] + 1)
         self.assertIn("when the one before is done everywhere", run.logs())
+        self.expect_lanes_to_name_the_key(run)
         summary = run.finish()
         self.expect_equal_bits(summary, self.reference(job, jobs.AT_ONCE))
+
+    def expect_lanes_to_name_the_key(self, run):
+        """Each lane that it has spoken to: the lead need not have heard of whoever speaks to lanes alone."""
+        log = (run.folder / "logs" / "shard-0.log").read_text()
+        for session in SESSIONS:
+            for lane in (0, 1):
+                self.assertRegex(log, rf"lane {lane}: takes no contributions of session {session} any more.*; its key is worker\b")
 
     def test_results_of_evaluations(self):
         """Whoever was not asked is not heard: losses and accuracies are those of a run without it."""

@@ -7,6 +7,7 @@ import re
 import shutil
 import signal
 
+import copies
 import harness
 import jobs
 
@@ -74,6 +75,19 @@ class ByHand(harness.ClusterCase):
         answer = harness.ballast(command, self.lead, *(["--keys", self.made / key] if key else []))
         self.assertEqual(answer.returncode, code, answer.stdout + answer.stderr)
         return answer.stdout + answer.stderr
+
+
+class Made(harness.ClusterCase):
+    def test_each_worker_has_one_of_its_own(self):
+        made = self.folder / "made"
+        self.ballast("keygen", made, "--workers", 3)
+        files = [made / f"worker-{number}.key" for number in (1, 2, 3)]
+        self.assertEqual(sorted(made.glob("worker*")), files)
+        public = [re.search(r"^public (\S+)$", file.read_text(), re.M)[1] for file in files]
+        self.assertEqual(len(set(public)), 3, public)
+        self.assertEqual(len({secret_of(file) for file in files}), 3)
+        lines = [line for line in (made / "allowed.keys").read_text().splitlines() if line.startswith("worker ")]
+        self.assertEqual(lines, [f"worker {key} {file.stem}" for file, key in zip(files, public)])
 
 
 class Refused(ByHand):
@@ -157,7 +171,14 @@ class Changed(ByHand):
         self.assertIn("its key is no longer allowed", self.logs_of["old"]())
         self.train_on()
         self.assertEqual(self.status()["timeline"], 1)
-        self.assertIn("with a snapshot", self.ask("stop", "operator.key", 0))
+        stopped = self.ask("stop", "operator.key", 0)
+        self.expect_bits_so_far(self.file, stopped, self.databases_of_all())
+
+    def databases_of_all(self):
+        """Once their servers have ended."""
+        for server in self.servers.values():
+            self.assertEqual(server.wait(self.patience), 0, self.logs())
+        return [self.folder / f"shard-{shard}" for shard in self.servers]
 
     def test_the_servers_key_is_replaced_while_the_job_trains(self):
         steps = 700
@@ -189,44 +210,73 @@ class Changed(ByHand):
         self.assertEqual(digests["weights_sha256"], expected["weights_sha256"])
 
 
-class OfARun(harness.ClusterCase):
-    def test_a_run_over_tcp_makes_its_own_and_no_secret_is_elsewhere(self):
-        job = self.job(jobs.emulated(steps=150, compute_ms=25, every_steps=50))
-        key_of_copies = self.folder / "copies.key"
-        self.ballast("keygen", "--copies", key_of_copies)
-        self.assertEqual(key_of_copies.stat().st_mode & 0o777, 0o600)
-        run = self.start(job, options=["--workers", "2", "--shards", "2", "--metrics"],
-                         overrides={"cluster.transport": "tcp", "durability.copy_to": self.folder / "copies",
-                                    "durability.copy_key_file": key_of_copies})
+class OfARun(copies.CopiesCase):
+    """That makes its own keys, and copies to a storage, encrypted."""
+
+    def begin(self):
+        self.job_file = self.job(jobs.emulated(steps=150, compute_ms=25, every_steps=50))
+        del self.durability["durability.every_steps"]
+        self.copies.mkdir()
+        self.credentials = self.folder / "credentials"
+        self.start_storage("--keep", self.copies, credentials=self.credentials)
+        self.key_of_copies, _ = self.encrypt()
+        run = self.start(self.job_file, options=["--workers", "2", "--shards", "2", "--metrics"],
+                         overrides={"cluster.transport": "tcp", **self.durability})
         run.wait_for_step(5)
-        folder = run.folder / "keys"
-        self.assertEqual(folder.stat().st_mode & 0o777, 0o700)
-        secrets = [secret_of(file) for file in folder.glob("*.key")]
-        self.assertEqual(len(secrets), 3)
-        secrets.append(secret_of(key_of_copies))
-        for file in folder.glob("*.key"):
-            self.assertEqual(file.stat().st_mode & 0o777, 0o600)
+        return run
+
+    def secrets(self, run):
+        """All that there are."""
+        of_the_run = [secret_of(file) for file in (run.folder / "keys").glob("*.key")]
+        self.assertEqual(len(of_the_run), 3)
+        of_storage = re.search(r"^aws_secret_access_key = (\S+)$", self.credentials.read_text(), re.M)[1]
+        return [*of_the_run, secret_of(self.key_of_copies), of_storage]
+
+    def while_it_lives(self, run):
+        """What it prints, tells and has in its processes."""
         seen = [run.out, run.err]
-        pids = [run.process.pid, *(entry["pid"] for entry in run.processes())]
-        for pid in pids:
+        for pid in [run.process.pid, *(entry["pid"] for entry in run.processes())]:
             seen += [pathlib.Path(f"/proc/{pid}/environ"), pathlib.Path(f"/proc/{pid}/cmdline")]
         text = harness.ballast("status", run.folder).stdout + harness.ballast("status", "--json", run.folder).stdout
         for entry in run.processes():
             text += harness.call("python3", "-c", "import sys, urllib.request as r; print(r.urlopen(sys.argv[1]).read().decode())",
                                  entry["addresses"]["metrics"]).stdout
         self.assertIn("ballast_lead_step", text)
-        while_it_lives = text.encode() + b"".join(file.read_bytes() for file in seen)
-        self.assertIn(str(folder).encode(), while_it_lives)  # the arguments are there
-        summary = run.finish()
-        self.expect_equal_bits(summary, self.reference(job, jobs.AT_ONCE))
-        self.assertFalse(folder.exists())
-        files = [file for root in (run.folder, self.folder / "copies") for file in root.rglob("*") if file.is_file()]
+        found = text.encode() + b"".join(file.read_bytes() for file in seen)
+        self.assertIn(str(run.folder / "keys").encode(), found)     # the arguments are there
+        self.assertIn(b"BALLAST_CUDA_MODULE=none", found)           # and the environment
+        return found
+
+    def left_by(self, run):
+        files = [file for root in (run.folder, self.copies) for file in root.rglob("*") if file.is_file()]
         self.assertTrue(any(file.suffix == ".log" for file in files))
         self.assertTrue(any("copies" in file.parts for file in files))
-        left = b"".join(file.read_bytes() for file in [*files, run.out, run.err, run.summary_file])
-        for secret in [*map(str.encode, secrets), bytes.fromhex(secrets[-1])]:
+        return b"".join(file.read_bytes() for file in [*files, run.out, run.err, run.summary_file])
+
+    def test_a_run_over_tcp_makes_its_own_and_no_secret_is_elsewhere(self):
+        run = self.begin()
+        folder = run.folder / "keys"
+        self.assertEqual(folder.stat().st_mode & 0o777, 0o700)
+        for file in [*folder.glob("*.key"), self.key_of_copies]:
+            self.assertEqual(file.stat().st_mode & 0o777, 0o600)
+        secrets = self.secrets(run)
+        while_it_lives = self.while_it_lives(run)
+        self.expect_loopback_alone(run)
+        summary = run.finish()
+        self.expect_equal_bits(summary, self.reference(self.job_file, jobs.AT_ONCE))
+        self.assertFalse(folder.exists())
+        left = self.left_by(run)
+        for secret in [*map(str.encode, secrets), bytes.fromhex(secret_of(self.key_of_copies))]:
             self.assertNotIn(secret, while_it_lives)
             self.assertNotIn(secret, left)
+
+    def expect_loopback_alone(self, run):
+        """Whatever it listens on: nobody asked for more."""
+        addresses = [address for entry in run.processes() for address in entry["addresses"].values()]
+        addresses += re.findall(r"listens on (\S+)", "".join(file.read_text() for file in run.folder.glob("logs/shard-*.log")))
+        self.assertGreaterEqual(len(addresses), 4 + 3 + 3, addresses)  # pages; of servers; lead and lanes by their own word
+        for address in addresses:
+            self.assertRegex(address, r"^(tcp|http)://127\.0\.0\.1:")
 
 
 if __name__ == "__main__":

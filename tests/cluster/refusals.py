@@ -1,7 +1,9 @@
 """What does not fit together is refused before anything is touched."""
 
+import cgroups
 import harness
 import jobs
+from peaks import MEBIBYTE, least_memory
 
 
 class Refusals(harness.ClusterCase):
@@ -54,6 +56,33 @@ class Refusals(harness.ClusterCase):
         self.assertEqual(answer.returncode, 2, answer.stderr)
         self.assertEqual(answer.stderr.count("refusing to listen"), 1, answer.stderr)
         self.assertFalse((self.folder / "database").exists())
+
+    # ---- too little memory
+
+    def expect_too_little(self, job, told, **options):
+        """A server and a run by this job say so and leave nothing behind."""
+        run = [harness.BALLAST, "run", job, "--run-dir", self.folder / "run"]
+        for words in (self.server(job, 0, self.folder / "database"), run):
+            answer = harness.call(*words, **options)
+            self.assertEqual(answer.returncode, 2, answer.stdout + answer.stderr)
+            self.assertEqual(answer.stderr.count(told), 1, answer.stderr)
+        for folder in ("database", "run"):
+            self.assertFalse((self.folder / folder).exists(), folder)
+
+    def test_less_memory_than_the_least_is_refused_by_server_and_run(self):
+        least = least_memory(self, jobs.glyphs())
+        job = self.job(jobs.glyphs().replace("cluster: {", f"cluster: {{memory_mib: {least - 1}, "))
+        self.expect_too_little(job, f"cluster.memory_mib: {least - 1} is too little: shard 0 needs {least} MiB")
+
+    def test_a_machine_of_less_than_twice_the_least_is_refused_by_server_and_run(self):
+        """As a control group has it: a server takes half of that by itself."""
+        if reason := cgroups.unfit_for_memory():
+            self.skipTest(reason)
+        least = least_memory(self, jobs.glyphs())
+        group = cgroups.Memory(2 * (least - 1) * MEBIBYTE, "little")
+        self.addCleanup(group.remove)
+        self.expect_too_little(self.job(jobs.glyphs()), f"cluster.memory_mib: not given, and half of the memory here, {least - 1} MiB, "
+                               f"is too little: shard 0 needs {least} MiB", preexec_fn=group.enter)
 
     # ---- command lines
 

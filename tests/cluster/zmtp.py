@@ -4,7 +4,12 @@ import contextlib
 import socket
 import struct
 
-GREETING = b"\xff" + 8 * b"\0" + b"\x7f\x03\x00" + b"NULL".ljust(20, b"\0") + 32 * b"\0"
+
+def greeting(mechanism):
+    return b"\xff" + 8 * b"\0" + b"\x7f\x03\x00" + mechanism.ljust(20, b"\0") + 32 * b"\0"
+
+
+GREETING = greeting(b"NULL")
 MORE, LONG, COMMAND = 1, 2, 4
 
 

@@ -26,6 +26,13 @@ void answer_evaluations(zmq::context_t& context, const std::string& lead, const 
 // Contributes to the first item of the job that is open, claiming that it rests on a life of shard 0 that never was.
 void push_mark(zmq::context_t& context, const std::string& lead, SessionId session);
 
+// Says hello to the lead as so many workers, one after the other, each with another name of so many bytes and then
+// silent. Prints how many were welcomed.
+void say_names(zmq::context_t& context, const std::string& lead, std::size_t count, std::size_t bytes);
+
+// Prints the bytes of a pull of version 0, for who sends them by a connection of its own making.
+void print_pull();
+
 // Sends messages that do not end to whom they say, again and again, until the time is over.
 void send_parts(zmq::context_t& context, const std::string& address, const std::filesystem::path& key, bool says_hello,
                 double seconds);

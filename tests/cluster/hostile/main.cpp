@@ -1,7 +1,9 @@
-// ballast-hostile LEAD roots SESSION [COUNT]    roots of its own invention, of COUNT steps (4)
+// ballast-hostile LEAD roots SESSION [COUNT [KEY]]   roots of its own invention, of COUNT steps (4)
 // ballast-hostile LEAD results SECONDS          results of evaluations that nobody has asked it for
 // ballast-hostile LEAD evaluates FINGERPRINT DATA SECONDS   wrong results of evaluations that it was asked for
 // ballast-hostile LEAD mark SESSION             a contribution with a mark that is false
+// ballast-hostile LEAD names COUNT BYTES        hellos of so many sessions, each with a name of so many bytes
+// ballast-hostile - pull                        prints a pull of a version that is gone, in hexadecimal digits
 // ballast-hostile ADDRESS parts KEY HELLO SECONDS   messages without end, after a hello if that is 1
 // ballast-hostile ADDRESS twins KEY SECONDS   messages over connections whose name another one has, which then end
 // ballast-hostile LEAD owe COUNT SECONDS KEY ...    so many sessions that offer contributions and never pay
@@ -16,6 +18,7 @@
 #include <vector>
 
 #include "tests/cluster/hostile/hostile.h"
+#include "tests/cluster/malformed/probe.h"
 
 namespace {
 
@@ -30,14 +33,21 @@ double seconds(const std::string& text) { return std::strtod(text.c_str(), nullp
 bool run(zmq::context_t& context, const std::string& lead, const std::string& what,
          const std::vector<std::string>& rest) {
   const auto count = rest.size();
-  if (what == "roots" && (count == 1 || count == 2)) {
-    push_roots(context, lead, number(rest[0]), count == 2 ? number(rest[1]) : 4);
+  if (what == "roots" && count >= 1 && count <= 3) {
+    if (count == 3) {
+      malformed::Probe::use_key(rest[2]);
+    }
+    push_roots(context, lead, number(rest[0]), count >= 2 ? number(rest[1]) : 4);
   } else if (what == "results" && count == 1) {
     flood_results(context, lead, seconds(rest[0]));
   } else if (what == "evaluates" && count == 3) {
     answer_evaluations(context, lead, rest[0], rest[1], seconds(rest[2]));
   } else if (what == "mark" && count == 1) {
     push_mark(context, lead, number(rest[0]));
+  } else if (what == "names" && count == 2) {
+    say_names(context, lead, number(rest[0]), number(rest[1]));
+  } else if (what == "pull" && count == 0) {
+    print_pull();
   } else if (what == "parts" && count == 3) {
     send_parts(context, lead, rest[0], rest[1] == "1", seconds(rest[2]));
   } else if (what == "twins" && count == 2) {

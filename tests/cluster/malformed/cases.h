@@ -18,8 +18,8 @@ struct Target {
 // another version. `probe` is known to the receiver.
 void damaged_headers(Judge& judge, Probe& probe, const std::string& name);
 
-// A frame larger than the transport takes: the connection is cut, and nothing else happens.
-void oversize_frames(Judge& judge, zmq::context_t& context, const Target& target);
+// A frame larger than the receiver takes: the connection is cut, and nothing else happens.
+void oversize_frames(Judge& judge, zmq::context_t& context, const Target& target, std::size_t mebibytes);
 
 struct LaneTarget : Target {
   LaneId id;

@@ -65,14 +65,14 @@ void damaged_headers(Judge& judge, Probe& probe, const std::string& name) {
                 RefusalCode::malformed, {"frame"});
 }
 
-void oversize_frames(Judge& judge, zmq::context_t& context, const Target& target) {
-  constexpr std::size_t kTooLong = 5U << 20U;
+void oversize_frames(Judge& judge, zmq::context_t& context, const Target& target, std::size_t mebibytes) {
+  const auto of = " of " + std::to_string(mebibytes) + " MiB";
   Probe header(context, target.address, "w" + std::string(7, 'o') + "1");
-  header.send(Frames{Bytes(kTooLong)});
-  judge.expect(target.name + ": a header of 5 MiB", header.is_cut(), "the connection was not cut");
+  header.send(Frames{Bytes(mebibytes << 20U)});
+  judge.expect(target.name + ": a header" + of, header.is_cut(), "the connection was not cut");
   Probe payload(context, target.address, "w" + std::string(7, 'o') + "2");
-  payload.send(Frames{encoded(LaneHello{}), Bytes(kTooLong)});
-  judge.expect(target.name + ": a payload of 5 MiB", payload.is_cut(), "the connection was not cut");
+  payload.send(Frames{encoded(LaneHello{}), Bytes(mebibytes << 20U)});
+  judge.expect(target.name + ": a payload" + of, payload.is_cut(), "the connection was not cut");
 }
 
 }  // namespace ballast::malformed

@@ -11,6 +11,7 @@ namespace {
 
 constexpr ChunkId kNoSuchChunk = 999'999;
 constexpr int kHellos = 100;
+constexpr std::size_t kFrameOfALane = 1;  // MiB at most, but for some words: a chunk
 constexpr std::chrono::milliseconds kBetweenHellos{50};
 
 std::string text(std::uint64_t value) { return std::to_string(value); }
@@ -189,7 +190,7 @@ class LaneCases {
 
 void lane_cases(Judge& judge, zmq::context_t& context, const Job& job, const LaneTarget& lane) {
   LaneCases(judge, context, job, lane).run();
-  oversize_frames(judge, context, lane);
+  oversize_frames(judge, context, lane, kFrameOfALane + 1);
 }
 
 }  // namespace ballast::malformed

@@ -5,6 +5,8 @@ namespace ballast::malformed {
 
 namespace {
 
+constexpr std::size_t kFrameOfTheLead = 4;  // MiB at most
+
 void shards_that_do_not_fit(Judge& judge, zmq::context_t& context, const Job& job, const Target& lead) {
   const LaneId id{0, 0};
   constexpr Incarnation kIncarnation = 12345;
@@ -86,7 +88,7 @@ void lead_cases(Judge& judge, zmq::context_t& context, const Job& job, const Tar
   timelines_that_never_were(judge, context, job, lead);
   Probe session(context, lead.address, session_routing_id(89));
   damaged_headers(judge, session, lead.name);
-  oversize_frames(judge, context, lead);
+  oversize_frames(judge, context, lead, kFrameOfTheLead + 1);
 }
 
 }  // namespace ballast::malformed

@@ -2,6 +2,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include <algorithm>
 #include <memory>
 #include <stdexcept>
 #include <vector>
@@ -290,6 +291,45 @@ TEST_CASE("who is connected is known, and known no more when it has gone") {
       router.callers().refusals();
       return router.callers().connections().empty();
     });
+  }
+}
+
+// A refusal and the end of its connection come as two events: whoever asks in between must not take one for two, or
+// less than none.
+TEST_CASE("each refused handshake is counted once, whenever that is asked for") {
+  constexpr std::uint64_t kRefused = 100;
+  constexpr int kAtOnce = 10'000;
+  for (const std::string transport : kTransports) {
+    CAPTURE(transport);
+    Addresses addresses;
+    zmq::context_t context;
+    Router router(context);
+    const auto address = router.bind(addresses.make(transport));
+    zmq::context_t others;
+    std::uint64_t counted = 0;
+    std::uint64_t most = 0;
+    const auto ask = [&] {
+      const auto refusals = router.callers().refusals();
+      counted += refusals.told.size();
+      for (const auto more : refusals.more) {
+        most = std::max(most, more);
+        counted += more;
+      }
+    };
+    for (std::uint64_t i = 1; i <= kRefused; ++i) {
+      zmq::socket_t stranger(others, zmq::socket_type::dealer);
+      stranger.set(zmq::sockopt::linger, 0);
+      stranger.set(zmq::sockopt::plain_username, "who");  // a mechanism that the router has not
+      stranger.connect(address);
+      eventually([&] {
+        for (int n = 0; n < kAtOnce; ++n) {
+          ask();
+        }
+        return counted >= i && router.callers().connections().empty();
+      });
+      CHECK(counted == i);
+    }
+    CHECK(most <= kRefused);
   }
 }
 
