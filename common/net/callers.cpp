@@ -92,8 +92,9 @@ std::optional<int> Callers::listening() {
   return listening_;
 }
 
-// Of a refusal ZeroMQ tells no connection; that ends next, as it seems from one thread of ZeroMQ's. With several, the
-// address may be that of another which ends at the same instant.
+// Of a refusal ZeroMQ tells no connection; that ends next, as it seems from one thread of ZeroMQ's: only then is the
+// refusal counted, for somebody may ask in between. With several threads, the address may be that of another which ends
+// at the same instant.
 void Callers::take(const SocketEvent& event) {
   const auto descriptor = static_cast<int>(event.value);
   if (tells_changes_ && (event.number == ZMQ_EVENT_ACCEPTED || event.number == ZMQ_EVENT_DISCONNECTED)) {
@@ -104,18 +105,24 @@ void Callers::take(const SocketEvent& event) {
   } else if (event.number == ZMQ_EVENT_ACCEPTED) {
     connections_[descriptor] = caller_of(descriptor);
   } else if (is_refusal(event)) {
-    refused_ = reason_of(event);
-    ++refusals_.more[static_cast<std::size_t>(*refused_)];
+    count(std::exchange(refused_, reason_of(event)));
   } else if (event.number == ZMQ_EVENT_DISCONNECTED) {
     const auto found = connections_.find(descriptor);
     if (refused_ && refusals_.told.size() < kMostRefusals) {
-      --refusals_.more[static_cast<std::size_t>(*refused_)];
       refusals_.told.push_back({*refused_, found == connections_.end() ? std::string() : found->second});
+    } else {
+      count(refused_);
     }
     refused_.reset();
     if (found != connections_.end()) {
       connections_.erase(found);
     }
+  }
+}
+
+void Callers::count(std::optional<RefusedHandshake> refused) {
+  if (refused) {
+    ++refusals_.more[static_cast<std::size_t>(*refused)];
   }
 }
 

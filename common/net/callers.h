@@ -75,11 +75,12 @@ class Callers {
                                  ZMQ_EVENT_HANDSHAKE_FAILED_AUTH;
 
   void take(const SocketEvent& event);
+  void count(std::optional<RefusedHandshake> refused);
 
   Monitor monitor_;
   std::optional<int> listening_;
   std::unordered_map<int, std::string> connections_;
-  // The newest refusal, whose connection is told of next.
+  // The newest refusal, whose connection's end is told next; not counted yet.
   std::optional<RefusedHandshake> refused_;
   Refusals refusals_;
   const bool tells_changes_;
