@@ -224,6 +224,21 @@ class KeptLane {
     }
     return false;
   }
+  // Until something that it says is refused.
+  void await_refusal(Dealer& dealer) {
+    Encoder encoder;
+    Turn turn;
+    eventually([&] {
+      dealer.tick(monotonic_micros());
+      dealer.send("", encoder.encode(LaneHello{}));
+      while (const auto received = connections_.receive(turn)) {
+        if (std::holds_alternative<WorkerConnections::Unreadable>(*received)) {
+          return true;
+        }
+      }
+      return false;
+    });
+  }
   // Who answers for what the session says over this connection.
   PayerId payer_of(Dealer& dealer, SessionId session) {
     std::optional<PayerId> payer;
@@ -539,7 +554,7 @@ TEST_CASE("a revoked key's connection is heard no more, and a key that was added
     CHECK(lane.hears(dealer));
     const auto added = folder.allow(KeyRole::worker, "added");
     folder.revoke("old");
-    eventually([&] { return !lane.hears(dealer, std::chrono::milliseconds(50)); });
+    lane.await_refusal(dealer);
     Dealer next(others, session_routing_id(2), {0}, added.get());
     next.connect(lane.address());
     CHECK(lane.hears(next));

@@ -33,10 +33,10 @@ std::string arithmetic_of(const Job& job) {
 std::string data_of(const Job& job) { return data_digest(*open_dataset(job.spec.data, "")); }
 
 // The same set, which says so, decoded otherwise.
-class Decoded : public Dataset {
+class DecodedDataset : public Dataset {
  public:
   using Decode = std::function<void(DataSplit, std::uint32_t, std::span<float>)>;
-  Decoded(const Dataset& whole, Decode decode) : whole_(whole), decode_(std::move(decode)) {}
+  DecodedDataset(const Dataset& whole, Decode decode) : whole_(whole), decode_(std::move(decode)) {}
   [[nodiscard]] std::uint32_t size(DataSplit split) const override { return whole_.size(split); }
   void read(DataSplit split, std::uint32_t index, const ExampleRoom& room) const override {
     whole_.read(split, index, room);
@@ -74,7 +74,9 @@ TEST_CASE("the same files decoded otherwise are other data") {
   const auto job = data_job("batch: 16", "100, validation_examples: 20");
   const auto whole = open_dataset(job.spec.data, "");
   const auto digest = data_digest(*whole);
-  const auto with = [&](Decoded::Decode decode) { return data_digest(Decoded(*whole, std::move(decode))); };
+  const auto with = [&](DecodedDataset::Decode decode) {
+    return data_digest(DecodedDataset(*whole, std::move(decode)));
+  };
   CHECK(with([](DataSplit, std::uint32_t, std::span<float>) {}) == digest);
   for (const auto split : {DataSplit::train, DataSplit::validation, DataSplit::test}) {
     CHECK(with([split](DataSplit read, std::uint32_t, std::span<float> features) {
