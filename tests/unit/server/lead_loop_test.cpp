@@ -112,7 +112,7 @@ class LeadClient {
   std::uint64_t heard_bytes_ = 0;
 };
 
-// Long texts, so that bytes are too many before messages are.
+// Long texts, and many: so that bytes are too many long before messages are.
 LeadConfig of_long_status() {
   auto config = of_a_job();
   config.name = std::string(wire::kMaxTextBytes, 'n');
@@ -120,23 +120,24 @@ LeadConfig of_long_status() {
   return config;
 }
 
-// Each adds its name to the status.
+// Each adds its name to the status, and each has another one.
 std::vector<std::unique_ptr<Dealer>> with_long_names(zmq::context_t& context, const std::string& address) {
   std::vector<std::unique_ptr<Dealer>> workers;
   Encoder encoder;
-  for (SessionId session = 1; session <= 4; ++session) {
+  for (SessionId session = 1; session <= 24; ++session) {
     auto& worker = workers.emplace_back(
         std::make_unique<Dealer>(context, session_routing_id(session), SocketOptions{.linger_ms = 0}));
     worker->connect(address);
-    REQUIRE(worker->send("", encoder.encode(WorkerHello{std::string(wire::kMaxTextBytes, 'w')})));
+    const auto name = std::string(wire::kMaxTextBytes - 1, 'w') + static_cast<char>('a' + session);
+    REQUIRE(worker->send("", encoder.encode(WorkerHello{name})));
   }
   return workers;
 }
 
 TEST_CASE("who asks the lead without end and does not read is told no more, and others are answered") {
-  constexpr int kAsked = 3'000;
-  constexpr std::uint64_t kLong = 20'000;      // a status at least
-  constexpr std::uint64_t kMost = 24U << 20U;  // what a peer may have unsent, and several times what a system keeps
+  constexpr int kAsked = 1'000;
+  constexpr std::uint64_t kLong = 100'000;     // a status at least
+  constexpr std::uint64_t kMost = 16U << 20U;  // what a peer may have unsent, and several times what a system keeps
   static_assert(kAsked * kLong > 2 * kMost);
   const LogFile logged;
   for (const std::string transport : kTransports) {
