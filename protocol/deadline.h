@@ -32,6 +32,11 @@ class LearntDeadline {
                : std::clamp(3 * seen_.median() + 6 * seen_.deviation(), bounds_.floor, bounds_.ceiling);
   }
 
+  // Mostly found without a look at what was observed.
+  [[nodiscard]] bool is_past(Micros span) const {
+    return span > std::min(bounds_.floor, bounds_.initial) && span > deadline();
+  }
+
   // Of the last observations; 0: there was none.
   [[nodiscard]] Micros typical() const { return seen_.median(); }
 

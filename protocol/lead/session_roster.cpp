@@ -132,7 +132,7 @@ bool SessionRoster::any_live() const {
 std::vector<SessionId> SessionRoster::silent(Micros now) const {
   std::vector<SessionId> silent;
   for (const auto& [id, session] : all_) {
-    if (session.live && now - session.heard_at > session.silence.deadline()) {
+    if (session.live && session.silence.is_past(now - session.heard_at)) {
       silent.push_back(id);
     }
   }

@@ -206,7 +206,7 @@ Micros ShardRoster::silence_of(std::uint32_t shard) const {
 bool ShardRoster::others_have_departed(Micros now) const {
   return std::ranges::all_of(departing_, [&](LaneId id) {
     const auto& lane = lanes_.at(id);
-    return id.shard == 0 || lane.left || now - lane.heard_at > lane.silence.deadline();
+    return id.shard == 0 || lane.left || lane.silence.is_past(now - lane.heard_at);
   });
 }
 
@@ -259,7 +259,7 @@ ShardRoster::Silent ShardRoster::longest_silent(Micros now, Micros since, Step o
       const auto before = last_heard_.find({shard, lane});
       const auto missing_since = before == last_heard_.end() ? since : std::max(since, before->second);
       const Micros silent = now - (has_come ? known->second.heard_at : std::min(missing_since, now));
-      if (silent <= (has_come ? known->second.silence.deadline() : silence_.floor) || silent <= longest.span) {
+      if (silent <= longest.span || !(has_come ? known->second.silence.is_past(silent) : silent > silence_.floor)) {
         continue;
       }
       const auto other = turned_away_.find(shard);

@@ -104,6 +104,9 @@ void Outbox::not_yet(Timeline timeline, const Work& work) {
 std::uint32_t Outbox::patience(const Entry& entry) { return std::min(entry.tries, kMostPatience); }
 
 void Outbox::find_overdue(Micros now, std::vector<Key>& keys) const {
+  if (on_their_way_.empty()) {
+    return;
+  }
   const auto deadline = receipt_time_.deadline();
   for (std::uint32_t patience = 1; patience <= kMostPatience; ++patience) {
     for (auto next = on_their_way_.lower_bound({patience, 0, Key{}}); next != on_their_way_.end(); ++next) {

@@ -1,12 +1,13 @@
 // What is to happen in a life, in the order of virtual time.
 #pragma once
 
+#include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <queue>
-#include <tuple>
 #include <variant>
 #include <vector>
 
@@ -38,9 +39,6 @@ class Agenda {
     std::uint64_t sequence = 0;
     ProcessId process = kNobody;
     Happening what;
-    bool operator>(const Entry& other) const {
-      return std::tie(time, due, sequence) > std::tie(other.time, other.due, other.sequence);
-    }
   };
 
   [[nodiscard]] Micros now() const { return now_; }
@@ -51,9 +49,22 @@ class Agenda {
   void put_off(Entry entry, Micros time);
 
  private:
+  // What the queue orders: entries themselves are large, and stay where they are.
+  struct Place {
+    Micros time = 0;
+    Micros due = 0;
+    std::uint64_t sequence = 0;
+    std::size_t entry = 0;
+    auto operator<=>(const Place&) const = default;
+  };
+
+  void queue(Entry entry);
+
   Micros now_ = 0;
   std::uint64_t sequence_ = 0;
-  std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue_;
+  std::priority_queue<Place, std::vector<Place>, std::greater<>> queue_;
+  std::vector<Entry> entries_;
+  std::vector<std::size_t> free_;  // of entries_
 };
 
 }  // namespace ballast::simulation
