@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -107,8 +108,6 @@ bool fits(const std::string& pattern, const std::string& name) {
   return pattern[0] == name[0] && fits(pattern.substr(1), name.substr(1));
 }
 
-bool is_by_trust(const OptimizerSpec& optimizer) { return optimizer.name == "lars" || optimizer.name == "lamb"; }
-
 std::size_t count_states(const OptimizerSpec& optimizer) {
   if (optimizer.name == "adam" || optimizer.name == "adamw" || optimizer.name == "lamb") {
     return 2;
@@ -153,13 +152,25 @@ Update Update::of_local_steps(const Job& job) {
 }
 
 Update::Update(const Job& job, Rules rules)
-    : job_(job), rules_(std::move(rules)), state_(count_states(rules_.optimizer), Floats(job.arena.elements)) {
-  if (rules_.optimizer.name == "adagrad") {
+    : job_(job),
+      rules_(std::move(rules)),
+      kind_(kind_of(rules_.optimizer)),
+      epsilon_(rounded(epsilon_of(rules_.optimizer))),
+      states_(count_states(rules_.optimizer)),
+      state_(states_, Floats(job.arena.elements)) {
+  if (kind_ == Kind::adagrad) {
     std::fill(state_[0].begin(), state_[0].end(), rounded(rules_.optimizer.initial_accumulator));
   }
   if (rules_.average.decay) {
     state_.push_back(initial_weights(job));
   }
+}
+
+Update::Kind Update::kind_of(const OptimizerSpec& optimizer) {
+  static const std::map<std::string, Kind> kKinds = {
+      {"sgd", Kind::sgd},         {"adam", Kind::adam}, {"adamw", Kind::adamw}, {"adagrad", Kind::adagrad},
+      {"rmsprop", Kind::rmsprop}, {"lars", Kind::lars}, {"lamb", Kind::lamb}};
+  return kKinds.at(optimizer.name);
 }
 
 // torch.lerp(average, weights, 1 - decay), element by element.
@@ -193,7 +204,7 @@ Update::Rates Update::rates(std::uint64_t step, std::uint64_t updates_before) co
   const auto& optimizer = rules_.optimizer;
   const double rate = optimizer.learning_rate * schedule_factor(rules_.schedule, job_.steps.steps, step);
   const auto t = updates_before + 1;
-  const double in_step = optimizer.name == "lamb" ? 1 : rate;
+  const double in_step = kind_ == Kind::lamb ? 1 : rate;
   return {rounded(rate), rounded(in_step / (1 - power(optimizer.beta1, t, rules_.within_slots))),
           rounded(std::sqrt(1 - power(optimizer.beta2, t, rules_.within_slots)))};
 }
@@ -230,7 +241,7 @@ void Update::apply_to_chunk(const Chunk& chunk, std::uint64_t step, std::uint64_
   if (rules_.clip.global_norm || rules_.clip.tensor_norm) {
     throw std::runtime_error("updates of single chunks are not clipped by norm here");
   }
-  if (is_by_trust(rules_.optimizer)) {
+  if (is_by_trust()) {
     throw std::runtime_error("updates of single chunks have no trust ratios");
   }
   clip(gradient);
@@ -272,14 +283,14 @@ Floats Update::ratios(const Rates& rates, const Floats& gradient, const Floats& 
   const auto& arena = job_.arena;
   const auto& optimizer = rules_.optimizer;
   Floats factors(arena.parameters.size(), 1.0F);
-  for (std::size_t p = 0; p < factors.size() && is_by_trust(optimizer); ++p) {
+  for (std::size_t p = 0; p < factors.size() && is_by_trust(); ++p) {
     const auto settings = settings_of(arena.parameters[p]);
     if (!descends(arena.parameters[p].group) || !settings.has_ratio) {
       continue;
     }
     auto update = gradient;
     const auto [offset, elements] = arena.extents[p];
-    for (auto i = offset; optimizer.name == "lamb" && i < offset + elements; ++i) {
+    for (auto i = offset; kind_ == Kind::lamb && i < offset + elements; ++i) {
       const auto [m, v] = lamb_moments(optimizer, state_[0][i], state_[1][i], gradient[i]);
       update[i] = lamb_update(weights[i], m, v, rates, settings.decay);
     }
@@ -288,7 +299,7 @@ Floats Update::ratios(const Rates& rates, const Floats& gradient, const Floats& 
     if (w == 0 || u == 0) {
       continue;
     }
-    factors[p] = rounded(optimizer.name == "lamb"
+    factors[p] = rounded(kind_ == Kind::lamb
                              ? w / u
                              : optimizer.trust_coefficient * w / (u + settings.decay * w + epsilon_of(optimizer)));
   }
@@ -296,7 +307,7 @@ Floats Update::ratios(const Rates& rates, const Floats& gradient, const Floats& 
 }
 
 float Update::lamb_update(float w, float m, float v, const Rates& rates, double decay) const {
-  return m * rates.step_size / (std::sqrt(v) / rates.root + rounded(epsilon_of(rules_.optimizer))) + rounded(decay) * w;
+  return m * rates.step_size / (std::sqrt(v) / rates.root + epsilon_) + rounded(decay) * w;
 }
 
 // Elements [begin, end) of the arena.
@@ -310,7 +321,7 @@ void Update::descend(std::size_t begin, std::size_t end, const Rates& rates, con
     auto own = rates;
     own.learning_rate *= settings.rate;
     own.learning_rate *= ratios[p];
-    own.step_size *= rules_.optimizer.name == "lamb" ? 1.0F : settings.rate;
+    own.step_size *= kind_ == Kind::lamb ? 1.0F : settings.rate;
     const auto until = std::min<std::size_t>(end, offset + elements);
     for (auto i = std::max<std::size_t>(begin, offset); i < until; ++i) {
       float w = weights[i];
@@ -319,11 +330,11 @@ void Update::descend(std::size_t begin, std::size_t end, const Rates& rates, con
         weights[i] = changed(parameter, w, g, item);
         continue;
       }
-      if (is_by_trust(rules_.optimizer)) {
+      if (is_by_trust()) {
         weights[i] = next_by_trust(i, w, g, own, decay);
         continue;
       }
-      if (rules_.optimizer.name == "adamw") {
+      if (kind_ == Kind::adamw) {
         w = w * rounded(1 - static_cast<double>(own.learning_rate) * decay);
       } else if (decay != 0) {
         g = g + rounded(decay) * w;
@@ -336,7 +347,7 @@ void Update::descend(std::size_t begin, std::size_t end, const Rates& rates, con
 // `rates.learning_rate` has the ratio in it.
 float Update::next_by_trust(std::size_t i, float w, float g, const Rates& rates, double decay) {
   const auto& optimizer = rules_.optimizer;
-  if (optimizer.name == "lamb") {
+  if (kind_ == Kind::lamb) {
     const auto [m, v] = lamb_moments(optimizer, state_[0][i], state_[1][i], g);
     state_[0][i] = m;
     state_[1][i] = v;
@@ -354,27 +365,26 @@ float Update::next_by_trust(std::size_t i, float w, float g, const Rates& rates,
 // torch.optim's single-tensor forms, dampening 0, without amsgrad, centering and lr_decay.
 float Update::next(std::size_t i, float w, float g, const Rates& rates) {
   const auto& optimizer = rules_.optimizer;
-  const auto epsilon = rounded(epsilon_of(optimizer));
   const auto mu = rounded(optimizer.momentum);
   float d = g;
-  if (optimizer.name == "adam" || optimizer.name == "adamw") {
+  if (kind_ == Kind::adam || kind_ == Kind::adamw) {
     auto& m = state_[0][i];
     auto& v = state_[1][i];
     m = rounded(optimizer.beta1) * m + rounded(1 - optimizer.beta1) * g;
     v = rounded(optimizer.beta2) * v + rounded(1 - optimizer.beta2) * g * g;
-    return w - rates.step_size * (m / (std::sqrt(v) / rates.root + epsilon));
+    return w - rates.step_size * (m / (std::sqrt(v) / rates.root + epsilon_));
   }
-  if (optimizer.name == "adagrad") {
+  if (kind_ == Kind::adagrad) {
     auto& s = state_[0][i];
     s = s + g * g;
-    d = g / (std::sqrt(s) + epsilon);
-  } else if (optimizer.name == "rmsprop") {
+    d = g / (std::sqrt(s) + epsilon_);
+  } else if (kind_ == Kind::rmsprop) {
     auto& s = state_[0][i];
     s = rounded(optimizer.alpha) * s + rounded(1 - optimizer.alpha) * g * g;
-    d = g / (std::sqrt(s) + epsilon);
+    d = g / (std::sqrt(s) + epsilon_);
   }
   if (mu != 0) {
-    auto& b = state_[count_states(optimizer) - 1][i];
+    auto& b = state_[states_ - 1][i];
     b = mu * b + d;
     d = optimizer.nesterov ? d + mu * b : b;
   }

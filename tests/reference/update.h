@@ -75,8 +75,16 @@ class Update {
   float next(std::size_t element, float w, float g, const Rates& rates);
   float next_by_trust(std::size_t element, float w, float g, const Rates& rates, double decay);
 
+  // The optimizer's name, told apart once and not at each element.
+  enum class Kind : std::uint8_t { sgd, adam, adamw, adagrad, rmsprop, lars, lamb };
+  static Kind kind_of(const OptimizerSpec& optimizer);
+  [[nodiscard]] bool is_by_trust() const { return kind_ == Kind::lars || kind_ == Kind::lamb; }
+
   const Job& job_;
   Rules rules_;
+  Kind kind_;
+  float epsilon_;
+  std::size_t states_;  // of an element, without its average
   std::vector<std::vector<float>> state_;
 };
 
