@@ -13,7 +13,7 @@
 namespace ballast::testing {
 namespace {
 
-constexpr int kDamagedPerSample = 1500;
+constexpr int kDamagedPerSample = 400;
 
 class Damage {
  public:
