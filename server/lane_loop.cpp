@@ -93,14 +93,15 @@ Poll LaneLoop::watched() {
 bool LaneLoop::has_more() const { return lane_.has_more() || storage_.has_more(weights_); }
 
 void LaneLoop::turn(Poll& poll) {
+  releases_.be_quiet(!lane_.waits_for_release());
   poll.wait(has_more() ? 0 : ticks_.until(monotonic_micros()));
   turn_.begin(monotonic_micros());
+  take_released();
   if (lane_.has_more()) {
     feed(lane::GoOn{});
   }
   receive_from_workers();
   receive_from_lead();
-  take_released();
   take_from_storage();
   if (!departures_.take().empty()) {
     feed(lane::Depart{});

@@ -18,6 +18,8 @@ namespace ballast {
 namespace {
 
 constexpr std::uint64_t kMebibyte = 1U << 20U;
+// Memory is divided among lanes in pieces, so that a product of two amounts of bytes stays below 2^63.
+constexpr std::uint64_t kPiece = 1U << 16U;
 
 std::uint64_t largest_chunk(const std::vector<Chunk>& chunks) {
   std::uint64_t largest = 0;
@@ -71,7 +73,8 @@ std::vector<MemoryPart> taken_by(const Job& job, const std::vector<Chunk>& chunk
 }
 
 // Bytes are given ahead to each session that has been given at most its part of half of what lies beyond the reserve:
-// so twice what all of them push at a time lets none wait a round trip.
+// so twice what all of them push at a time lets none wait a round trip; and of small chunks one more for each, for less
+// than a chunk is never given.
 LaneMemory lane_memory(const Job& job, const std::vector<Chunk>& chunks, std::uint64_t at_once) {
   const auto own = lane_chunks(chunks);
   LaneMemory lane;
@@ -82,7 +85,7 @@ LaneMemory lane_memory(const Job& job, const std::vector<Chunk>& chunks, std::ui
   const bool is_of_items = is_item_mode(training.mode);
   lane.reserve = reserve_of(training.slots, own, needs_whole_gradient(training), is_of_items);
   lane.statistics = is_of_items ? 0 : statistics_room_of(training.slots, own);
-  lane.wanted = lane.least() + 2 * at_once * lane.owned;
+  lane.wanted = lane.least() + 2 * at_once * (lane.owned + std::min(largest_chunk(chunks), kMebibyte)) + 2 * kPiece;
   return lane;
 }
 
@@ -132,8 +135,6 @@ std::optional<std::vector<std::uint64_t>> ShardMemory::divide(std::uint64_t byte
   if (bytes < least()) {
     return std::nullopt;
   }
-  // In pieces, so that a product of two amounts of bytes stays below 2^63.
-  constexpr std::uint64_t kPiece = 1U << 16U;
   static_assert((kMaxMemoryMib << 20U) / kPiece <= 1U << 28U && 16 * kMaxLaneFloats * sizeof(float) <= 1ULL << 39U);
   std::vector<std::uint64_t> shares(lanes.size());
   std::vector<bool> settled(lanes.size());

@@ -53,6 +53,8 @@ class AheadTurns {
   [[nodiscard]] std::optional<SessionId> next() const {
     return turns_.empty() ? std::nullopt : std::optional(turns_.front());
   }
+  // Since it was given some it has been sent weights; it must have been sent some ever.
+  [[nodiscard]] bool is_owed(SessionId session) const { return sessions_.at(session).is_owed; }
   // Its turn is over.
   void pop() {
     sessions_.at(turns_.front()).waits = false;

@@ -570,6 +570,11 @@ std::uint64_t CallBook::call(Timeline timeline, SessionId session, const Work& w
   return number;
 }
 
+// With less than each of the lane's chunks once it would have to ask in the midst of the step that it has weights of.
+bool CallBook::is_short_ahead(SessionId session, std::uint64_t has, std::uint64_t share) const {
+  return has + limits_.largest <= share && (has <= share / 2 || (ahead_.is_owed(session) && has < limits_.owned));
+}
+
 // To each of those in good standing that compute with this lane's weights the same part of half of the room.
 void CallBook::give_ahead(const LaneApplier& applier, Actions& actions) {
   const auto all = room();
@@ -580,7 +585,7 @@ void CallBook::give_ahead(const LaneApplier& applier, Actions& actions) {
     const bool may_have = share >= limits_.largest && !session.is_dropped && payers_.is_good(session.payer) &&
                           limits_.largest > 0 && !accounts_.is_asked_to_return(connection);
     const auto has = accounts_.ahead_bytes(connection);
-    if (!may_have || has > share / 2) {
+    if (!may_have || !is_short_ahead(*id, has, share)) {
       continue;
     }
     const auto free = all - std::min(all, outside(applier));

@@ -55,6 +55,7 @@ class CallBook {
     Micros pause = 0;                        // for which nothing is called of who has failed the first time
     std::optional<ChunkId> statistics = {};  // that chunk, if the lane has it
     std::uint64_t statistics_room = 0;       // of the memory beside the reserve: for nothing else
+    std::uint64_t owned = 0;                 // bytes of the lane's chunks
     bool operator==(const Limits&) const = default;
   };
   explicit CallBook(const Limits& limits) : limits_(limits), accounts_(limits.overdue), payers_(limits.pause) {}
@@ -191,6 +192,7 @@ class CallBook {
   void call_good(Timeline timeline, const LaneApplier& applier, const FactorPlan& plan, lane::Actions& actions);
   void call_statistics(Timeline timeline, const LaneApplier& applier, const FactorPlan& plan, lane::Actions& actions);
   void call_others(Timeline timeline, const LaneApplier& applier, const FactorPlan& plan, lane::Actions& actions);
+  [[nodiscard]] bool is_short_ahead(SessionId session, std::uint64_t has, std::uint64_t share) const;
   void give_ahead(const LaneApplier& applier, lane::Actions& actions);
   void ask_back(lane::Actions& actions);
   std::uint64_t call(Timeline timeline, SessionId session, const Work& work, std::uint64_t bytes,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 #include <iterator>
+#include <numeric>
 #include <utility>
 
 #include "protocol/lane/lane_budget.h"
@@ -22,6 +23,11 @@ std::string range_text(SlotRange range) {
   return "[" + std::to_string(range.begin) + ", " + std::to_string(range.end) + ")";
 }
 
+std::uint64_t owned_bytes(const LaneConfig& config) {
+  return std::accumulate(config.chunks.begin(), config.chunks.end(), std::uint64_t{0},
+                         [](std::uint64_t sum, const LaneChunk& chunk) { return sum + chunk.bytes; });
+}
+
 CallBook::Limits call_limits(const LaneConfig& config, const LaneApplier& applier) {
   std::uint64_t largest = 0;
   std::optional<ChunkId> statistics;
@@ -37,14 +43,18 @@ CallBook::Limits call_limits(const LaneConfig& config, const LaneApplier& applie
           config.call_overdue,
           config.call_pause,
           statistics,
-          std::min(applier.statistics_room(config), memory - reserve)};
+          std::min(applier.statistics_room(config), memory - reserve),
+          owned_bytes(config)};
 }
 
-// Nobody has all that may be on its way.
+// Nobody has all that may be on its way. What a small lane owns goes out at once: to wait after each chunk until the
+// transport has let go of it takes longer than to send it.
 LaneSessionLimits session_limits(const LaneConfig& config) {
   constexpr std::uint64_t kSharers = 8;
-  const auto all = std::min(config.all_replies_bytes, config.kept_bytes);
-  return {config.max_sessions, config.session_memory, std::min(config.reply_window_bytes, all / kSharers), all};
+  constexpr std::uint64_t kSmall = 1U << 20U;
+  const auto each = std::max(config.kept_bytes / kSharers, std::min(owned_bytes(config), kSmall));
+  const auto all = std::min(config.all_replies_bytes, std::max(config.kept_bytes, kSharers * each));
+  return {config.max_sessions, config.session_memory, std::min({config.reply_window_bytes, each, all}), all};
 }
 
 bool owns_statistics(const LaneConfig& config) {

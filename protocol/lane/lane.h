@@ -56,6 +56,10 @@ class Lane {
   // Updates that are decided, or committed, are still to be applied: a plan may decide on all chunks at once, and a
   // lane that applied gigabytes for one event would be silent for as long.
   [[nodiscard]] bool has_more() const;
+  // Something is held up until the transport has let go of weights that were sent.
+  [[nodiscard]] bool waits_for_release() const {
+    return sessions_.deferred() > 0 || !applier_.readers().waiting().empty();
+  }
   // Held payloads; at most ceil(slots / 2) per chunk in rounds.
   [[nodiscard]] std::size_t held_payloads() const { return applier_.held_payloads(); }
 

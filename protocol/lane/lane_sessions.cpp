@@ -64,6 +64,7 @@ void LaneSessions::forget(SessionId session) {
   for (const auto& [served, version] : found->second.waiting) {
     waiting_.erase({served.first, version, session, served.second});
   }
+  deferred_ -= found->second.deferred.size();
   mute_.erase({found->second.seen, session});
   sessions_.erase(found);
 }
@@ -161,6 +162,7 @@ void LaneSessions::defer(Session& session, const DeferredReply& reply) {
   const Served served{reply.chunk, reply.wanted.averages};
   if (session.deferred.insert_or_assign(served, reply).second) {
     session.order.push_back(served);
+    ++deferred_;
   }
   take_turn(reply.session, session);
 }
@@ -237,17 +239,19 @@ std::optional<DeferredReply> LaneSessions::next_in_turn() {
   return std::nullopt;
 }
 
-std::optional<DeferredReply> LaneSessions::take_first(Session& session) {
+DeferredReply LaneSessions::take_first(Session& session) {
   const auto first = session.deferred.find(session.order.front());
   const auto reply = first->second;
   session.deferred.erase(first);
   session.order.pop_front();
+  --deferred_;
   return reply;
 }
 
 void LaneSessions::forget_replies() {
   waiting_.clear();
   turns_.clear();
+  deferred_ = 0;
   for (auto& [id, session] : sessions_) {
     session.is_in_turn = false;
     session.order.clear();
@@ -260,14 +264,6 @@ void LaneSessions::contributed(SessionId session) {
   if (sessions_.contains(session)) {
     ++contributions_[session];
   }
-}
-
-std::size_t LaneSessions::deferred() const {
-  std::size_t count = 0;
-  for (const auto& [id, session] : sessions_) {
-    count += session.deferred.size();
-  }
-  return count;
 }
 
 }  // namespace ballast

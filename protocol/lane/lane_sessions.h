@@ -122,14 +122,16 @@ class LaneSessions {
   void contributed(SessionId session);
   [[nodiscard]] const std::map<SessionId, std::uint64_t>& contributions() const { return contributions_; }
   [[nodiscard]] const ReplyCounters& counters() const { return counters_; }
-  [[nodiscard]] std::size_t deferred() const;
+  // Replies that wait, of all sessions.
+  [[nodiscard]] std::size_t deferred() const { return deferred_; }
 
   // All of it.
   template <typename = void>
   [[nodiscard]] auto state() const {
     return listed::all(listed::plain(limits_), listed::parts(sessions_), listed::fixed(mute_),
-                       listed::ages(nobody_goes_before_), listed::plain(reply_bytes_, turns_), listed::fixed(waiting_),
-                       listed::plain(barred_, contributions_), listed::accounts(counters_));
+                       listed::ages(nobody_goes_before_), listed::plain(reply_bytes_, turns_),
+                       listed::fixed(waiting_, deferred_), listed::plain(barred_, contributions_),
+                       listed::accounts(counters_));
   }
 
  private:
@@ -170,7 +172,7 @@ class LaneSessions {
   [[nodiscard]] bool fits_window(const Session& session, std::uint64_t bytes) const;
   void take_turn(SessionId id, Session& session);
   std::optional<DeferredReply> next_in_turn();
-  static std::optional<DeferredReply> take_first(Session& session);
+  DeferredReply take_first(Session& session);
 
   LaneSessionLimits limits_;
   std::map<SessionId, Session> sessions_;
@@ -178,7 +180,9 @@ class LaneSessions {
   Micros nobody_goes_before_ = 0;                // of those that have spoken
   std::uint64_t reply_bytes_ = 0;                // of all sessions, also of those that have gone since
   std::deque<SessionId> turns_;                  // who waits for the window of all, and may have gone since
-  std::set<Waiting> waiting_;                    // that of all sessions; follows from them
+  // These follow from the sessions.
+  std::set<Waiting> waiting_;
+  std::size_t deferred_ = 0;
   std::vector<SessionId> barred_;
   std::map<SessionId, std::uint64_t> contributions_;
   ReplyCounters counters_;

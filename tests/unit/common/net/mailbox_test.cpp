@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <thread>
+#include <vector>
 
 #include "common/net/socket.h"
 
@@ -30,6 +31,24 @@ TEST_CASE("what is put comes out in order, and the descriptor is readable exactl
   CHECK_FALSE(readable(mailbox.fd()));
   mailbox.put(nullptr);
   CHECK(readable(mailbox.fd()));
+}
+
+TEST_CASE("what is put while it is quiet wakes nobody, and is told of once it is not") {
+  Mailbox<int> mailbox;
+  mailbox.be_quiet(true);
+  mailbox.put(1);
+  CHECK_FALSE(readable(mailbox.fd()));
+  mailbox.be_quiet(false);
+  CHECK(readable(mailbox.fd()));
+  mailbox.put(2);
+  mailbox.be_quiet(true);
+  CHECK(readable(mailbox.fd()));  // as it was told
+  CHECK(mailbox.take() == std::vector{1, 2});
+  CHECK_FALSE(readable(mailbox.fd()));
+  mailbox.put(3);
+  CHECK(mailbox.take() == std::vector{3});
+  mailbox.be_quiet(false);
+  CHECK_FALSE(readable(mailbox.fd()));
 }
 
 TEST_CASE("a loop that only waits on the descriptor misses nothing from several threads") {

@@ -28,10 +28,10 @@ class BookFixture {
   // `more`: memory beyond the reserve. `statistics`: that chunk, which has a room of its own, and its bytes.
   explicit BookFixture(std::uint64_t more, std::vector<LaneChunk> chunks = {{0, 10, false}, {1, 10, false}},
                        std::optional<ItemRules> items = {}, std::optional<LaneChunk> statistics = {},
-                       bool needs_whole_gradient = false)
+                       bool needs_whole_gradient = false, std::uint64_t owned = 0)
       : applier(config_of(std::move(chunks), items, needs_whole_gradient)),
         book({reserve + more, reserve, 10, kOverdue, 0, statistics ? std::optional(statistics->id) : std::nullopt,
-              statistics ? 2 * statistics->bytes : 0}) {
+              statistics ? 2 * statistics->bytes : 0, owned}) {
     plan.begin(0);
     plan.extend(0, std::vector<StepFactors>(8), 0);
     applier.begin(0, 1);

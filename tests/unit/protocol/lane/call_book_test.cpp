@@ -255,6 +255,28 @@ TEST_CASE(
   CHECK(BookFixture::to<BytesAhead>(at.turn(), kAnn) == std::vector<BytesAhead>{{30}});
 }
 
+TEST_CASE("who is sent weights has bytes ahead for each of the lane's chunks once, where its part is so much") {
+  BookFixture at(80, {{0, 10, false}, {1, 10, false}}, {}, {}, false, 40);
+  at.book.served(kAnn);
+  REQUIRE(BookFixture::to<BytesAhead>(at.turn(), kAnn) == std::vector<BytesAhead>{{40}});
+  CHECK(at.push(kAnn, leaf(0, 1), 0) == CallBook::Payment::Kind::paid);
+  CHECK(at.turn().empty());  // it has more than half of its part, and no other weights yet
+  at.book.served(kAnn);
+  CHECK(BookFixture::to<BytesAhead>(at.turn(), kAnn) == std::vector<BytesAhead>{{10}});
+}
+
+TEST_CASE("who has too much of its part for a whole chunk more keeps nobody waiting") {
+  BookFixture at(40);
+  at.book.served(kAnn);
+  REQUIRE(BookFixture::to<BytesAhead>(at.turn(), kAnn) == std::vector<BytesAhead>{{20}});
+  CHECK(at.push(kAnn, leaf(0, 1), 0, 8) == CallBook::Payment::Kind::paid);
+  CHECK(at.push(kAnn, leaf(0, 2), 0, 8) == CallBook::Payment::Kind::paid);
+  at.book.served(kBob);  // the part of each is 10 now, and Ann has 4
+  const auto actions = at.turn();
+  CHECK(BookFixture::to<BytesAhead>(actions, kAnn).empty());
+  CHECK(BookFixture::to<BytesAhead>(actions, kBob) == std::vector<BytesAhead>{{10}});
+}
+
 TEST_CASE("what is given ahead is asked back when an offer waits for room, and comes back as an amount") {
   BookFixture at(20);
   at.book.served(kAnn);

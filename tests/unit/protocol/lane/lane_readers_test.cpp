@@ -113,10 +113,29 @@ TEST_CASE("who reads nothing has its connection ended when an update waits for i
 }
 
 TEST_CASE("no more weights are on their way to all than are set aside, but for one reply of each") {
-  Reading reading;  // which has 100 bytes for them
-  for (const auto session : {kSlowReader, kSlowReader + 1}) {
-    CHECK(all<lane::SendWeights>(reading.from(session, 1, Pull{1, 0, {3, 5}})).size() == 1);
+  constexpr std::size_t kSharers = 8;  // each has all that a small lane owns
+  auto small = config();
+  small.chunks = {{3, 600'000, false}, {5, 400'000, true}};
+  small.kept_bytes = 600'000;
+  small.memory_bytes = 40'000'000;
+  small.reply_window_bytes = LaneConfig().reply_window_bytes;
+  Reading reading(small);
+  for (SessionId session = kSlowReader; session < kSlowReader + kSharers + 2; ++session) {
+    reading.from(session, 1, LaneHello{"reader", "spec", "layout"});
+    const auto replies = all<lane::SendWeights>(reading.from(session, 1, Pull{1, 0, {3, 5}})).size();
+    CHECK(replies == (session < kSlowReader + kSharers ? 2 : 1));
   }
+  CHECK(reading.lane.waits_for_release());
+}
+
+TEST_CASE("no more weights of a large lane are on their way to a session than its part, but for one reply") {
+  auto large = config();
+  large.chunks = {{3, 3'000'000, false}, {5, 1'000'000, true}};
+  large.kept_bytes = 4'000'000;
+  large.memory_bytes = 400'000'000;
+  large.reply_window_bytes = LaneConfig().reply_window_bytes;
+  Reading reading(large);
+  CHECK(all<lane::SendWeights>(reading.from(kSlowReader, 1, Pull{1, 0, {3, 5}})).size() == 1);
 }
 
 TEST_CASE("weights of a lane of items are kept within the same bound") {

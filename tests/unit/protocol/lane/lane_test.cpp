@@ -62,6 +62,17 @@ TEST_CASE("one word tells that a version is gone, however many chunks were asked
   CHECK(fixture.lane.counters().replies.gone == 3);
 }
 
+TEST_CASE("what a small lane owns goes out at once, without a wait for what the transport has") {
+  auto small = config();
+  small.kept_bytes = 140;
+  small.reply_window_bytes = LaneConfig().reply_window_bytes;
+  Fixture fixture(small);
+  const auto actions = fixture.from_worker(kWorker, Pull{1, 0, {3, 5}});
+  CHECK(actions.size() == 2);
+  CHECK(fixture.lane.deferred_replies() == 0);
+  CHECK_FALSE(fixture.lane.waits_for_release());
+}
+
 TEST_CASE("averages are sent of the newest version alone, and to whoever asked for them") {
   auto averaging = config();
   averaging.averages = true;
