@@ -34,12 +34,15 @@ bool SlotHolder::has_left(const OpenStep& open) const {
   return std::ranges::any_of(share.ranges(), [&](SlotRange range) { return next_left(open, range) < range.end; });
 }
 
+bool SlotHolder::is_at_work(const OpenStep& open) const {
+  return open.missing.contains(seen.in_hand(open.step)) || has_left(open);
+}
+
 bool SlotHolder::is_awaited(const OpenStep& open, SessionId session) const {
-  const bool is_at_work = open.missing.contains(seen.in_hand(open.step)) || has_left(open);
   if (share.is_trial()) {
-    return is_at_work && suspicion.has_credit();
+    return is_at_work(open) && suspicion.has_credit();
   }
-  if (is_at_work) {
+  if (is_at_work(open)) {
     return true;
   }
   const auto is_missing = [&](SlotRange range) { return open.missing.contains_some_of(range); };

@@ -321,7 +321,7 @@ void SlotHolders::place(const std::vector<SessionId>& sessions) {
 void SlotHolders::look_at(const std::vector<SessionId>& sessions, const std::set<SessionId>& silent, Micros now) {
   settle_typical();
   place(sessions);
-  some_have_credit_ = false;
+  const bool nobody_had_credit = !std::exchange(some_have_credit_, false);
   for (auto& [session, own] : holders_) {
     if (!own.takes_part()) {
       continue;
@@ -337,7 +337,9 @@ void SlotHolders::look_at(const std::vector<SessionId>& sessions, const std::set
       predict(own, now);
     }
     if (suspicion.is_late() || is_overdue(own, now)) {
-      if (!own.is_awaited(open_, session)) {
+      // Where nobody has credit, who is at a trial is counted on like all others, and late like them.
+      const bool is_at_trial = nobody_had_credit && own.share.is_trial() && own.is_at_work(open_);
+      if (!is_at_trial && !own.is_awaited(open_, session)) {
         suspicion.await_nothing();
       } else if (!suspicion.is_late()) {
         suspicion.find_late();
