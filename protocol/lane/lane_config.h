@@ -54,8 +54,9 @@ struct LaneConfig {
   Micros call_pause = 2'000'000;      // then nothing is called of its sender for so long, the first time
   bool needs_whole_gradient = false;  // of rounds: no chunk of a step is applied before all of the lane are covered
   std::uint64_t reply_window_bytes = 16U << 20;  // weights handed to the transport and not yet sent, per session
-  std::uint64_t all_replies_bytes =
-      256U << 20;                             // the same of all sessions, but for one reply of each; at most kept_bytes
+  // The same of all sessions, but for one reply of each; at most kept_bytes, or in a small lane eight times what it
+  // owns.
+  std::uint64_t all_replies_bytes = 256U << 20;
   Micros report_every = 50'000;               // to the lead, while something changes
   Micros idle_report_every = 200'000;         // otherwise
   std::string initial_weights;                // digest of the file that this life read them from; empty: none
