@@ -46,7 +46,7 @@ struct SlotHolder {
   [[nodiscard]] bool has_some_of(const OpenStep& open) const;
   // Whether there is one in its share.
   [[nodiscard]] bool has_left(const OpenStep& open) const;
-  // So is one, or one in hand is missing.
+  // It has one left, or one in hand that is missing.
   [[nodiscard]] bool is_at_work(const OpenStep& open) const;
   // Something is missing of its share, or of what it has begun, which nobody else brings while it is counted on. What
   // it has computed and offers is not: it waits to be called. Nobody waits for a trial, but for one who has credit and
