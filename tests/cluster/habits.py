@@ -1,10 +1,14 @@
 """Sessions of one key that offer whole steps and, when they are called, each do what once stopped a lane for good: they
 connect again and keep what they had, they close, they pay what is of no use, they say that they have nothing, they take no
 calls any more. Each beside a job of its own, in the least memory that it can have: no step waits long, the wait does not
-come again and again, memory stays within its bounds, and the job ends with the reference's bits."""
+come again and again, memory stays within its bounds, and the job ends with the reference's bits.
+
+BALLAST_HABITS_TIER=long: crowds, too, which cost the machine most."""
 
 import json
+import os
 import time
+import unittest
 
 import harness
 import jobs
@@ -25,12 +29,13 @@ MOST_IN_ALL = 12       # of all that are long
 MOST_CALLS = 40        # of the key, which pays none: what has room at first, then one at a time, and ever more seldom
 ALLOWANCE = 64         # MiB: freed memory stays with the process, and ZeroMQ's buffers are not of the budget
 
+LONG_TIER = os.environ.get("BALLAST_HABITS_TIER") == "long"
 # In turns: each habit, and the mode of the job beside it. A crowd costs as much as all others of a turn.
 HABITS = ((("stop-reading", "sync"), ("connect-again-and-keep", "sync"), ("close", "sync"), ("pay-in-another-timeline", "sync"),
            ("talk-without-end", "sync"), ("offer-no-items", "async")),
           (("pay-in-another-size", "sync"), ("have-none", "sync"), ("take-no-calls", "sync"), ("read-no-weights", "sync"),
            ("stop-reading", "async"), ("close", "async")),
-          (("crowd", "sync"),))
+          *(((("crowd", "sync"),),) if LONG_TIER else ()))
 
 
 def model(mode="sync"):
@@ -151,6 +156,7 @@ class Habits(keys.ByHand):
                 if neighbour.mode == "sync":  # else bits depend on the order of arrival
                     self.expect_bits_so_far(neighbour.file, stopped, [neighbour.database], name=f"{neighbour.name}-gathered")
 
+    @unittest.skipUnless(LONG_TIER, "a crowd")
     def test_readers_of_nothing_hold_up_a_job_of_larger_chunks_hardly(self):
         """Each holds another version of a chunk of 256 KiB, so updates wait. They are cut after 2 s and 4 s for those bytes;
         thereafter, as they share a key, after half a second."""

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "common/job/load.h"
+#include "common/net/message_memory.h"
 #include "tests/reference/reference.h"
 
 namespace {
@@ -32,6 +33,7 @@ void print(const ballast::reference::Result& result) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  ballast::keep_freed_memory();  // each step has gradients of its own
   const std::vector<std::string> arguments(argv + 1, argv + argc);
   std::string file;
   std::vector<std::string> overrides;
