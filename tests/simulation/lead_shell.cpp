@@ -100,7 +100,7 @@ void LeadShell::receive(Host& host, ProcessId from, const Message& message, cons
   }
   // What is of another timeline the lead does not take.
   if (const auto* beat = std::get_if<Heartbeat>(&message); beat != nullptr && beat->timeline == core_.timeline()) {
-    host.judge().said_progress(from);
+    host.judge().said_progress(from, *beat);
     if (host.life().items) {
       host.judge().items().settled(beat->delivered);
       host.judge().items().settled(beat->dropped);

@@ -133,7 +133,7 @@ class Judge {
     stop_.said_hello(session);
     orders_.said_hello(session);
   }
-  void said_progress(SessionId session) { orders_.said_progress(session); }
+  void said_progress(SessionId session, const Heartbeat& beat) { orders_.said_progress(session, beat); }
   // It takes what a server says with its hello.
   void taken(const LaneLife& lane) { provenance_.taken(lane.incarnation); }
   // It does not take the lane for its shard's.

@@ -108,6 +108,16 @@ void OrdersJudge::settled(Lead::Phase before, Lead::Phase after) {
 void OrdersJudge::said_hello(SessionId session) {
   forget_brought(session);
   brought_.greeted.insert(session);
+  brought_.leaving.erase(session);
+}
+
+void OrdersJudge::said_progress(SessionId session, const Heartbeat& beat) {
+  brought_.greeted.erase(session);
+  if (beat.progress.leaving) {
+    brought_.leaving[session] = beat.timeline;
+  } else {
+    brought_.leaving.erase(session);
+  }
 }
 
 void OrdersJudge::forget_brought(SessionId session) {
@@ -125,8 +135,13 @@ void OrdersJudge::lead_ticks() {
 }
 
 // By what the lead knows for sure: what it has heard since the tick before the last one it may still have to act on.
-OrdersJudge::Division OrdersJudge::new_division(Generation generation) const {
-  Division division{generation, brought_.known, {}, 0, 0};
+OrdersJudge::Division OrdersJudge::new_division(const Assign& assign) const {
+  Division division{assign.generation, brought_.known, {}, {}, 0, 0};
+  for (const auto& [session, timeline] : brought_.leaving) {
+    if (timeline == assign.timeline) {
+      division.leaving.insert(session);
+    }
+  }
   const auto& heard = brought_.heard;
   for (const auto& [session, step] : brought_.acted_on) {
     const auto newest = heard.lately.find(session);
@@ -137,14 +152,18 @@ OrdersJudge::Division OrdersJudge::new_division(Generation generation) const {
   return division;
 }
 
-// Nobody waits for a session that has never brought anything, as long as somebody has just brought something.
+// Nobody waits for a session that has never brought anything, as long as somebody has just brought something; and
+// never for one that leaves.
 void OrdersJudge::check_division(SessionId session, const Assign& assign) {
   auto& division = brought_.division;
   if (assign.generation < division.generation || assign.rounds.standing.slots.empty()) {
     return;
   }
   if (assign.generation > division.generation) {
-    division = new_division(assign.generation);
+    division = new_division(assign);
+  }
+  if (division.leaving.contains(session)) {
+    throw Violation("session " + std::to_string(session) + " had said that it leaves, and has a standing range");
   }
   if (!division.known.contains(session)) {
     division.with_untried = session;

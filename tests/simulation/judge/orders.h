@@ -35,7 +35,7 @@ class OrdersJudge {
   // The session says hello: what the lead knew of it may be forgotten.
   void said_hello(SessionId session);
   // It says what it computes, in the lead's timeline: from now on the lead takes note of what it brings.
-  void said_progress(SessionId session) { brought_.greeted.erase(session); }
+  void said_progress(SessionId session, const Heartbeat& beat);
   void lead_ticks();
   // `durable`: the timeline of the durable ledger.
   void assigned(SessionId session, const Assign& assign, Timeline durable);
@@ -57,16 +57,17 @@ class OrdersJudge {
   };
   struct Division {
     Generation generation = 0;
-    std::set<SessionId> known;   // had brought something when it was made
-    std::set<SessionId> lately;  // had brought something of the step before
-    SessionId with_untried = 0;  // has a range, though it had brought nothing
-    SessionId with_lately = 0;   // has a range
+    std::set<SessionId> known;    // had brought something when it was made
+    std::set<SessionId> lately;   // had brought something of the step before
+    std::set<SessionId> leaving;  // had said so
+    SessionId with_untried = 0;   // has a range, though it had brought nothing
+    SessionId with_lately = 0;    // has a range
   };
 
   void forget_brought(SessionId session);
   [[nodiscard]] bool takes(std::uint32_t lane, const LaneReport& report, const Ledger& durable);
   void check_content(const Assign& assign, Timeline durable) const;
-  [[nodiscard]] Division new_division(Generation generation) const;
+  [[nodiscard]] Division new_division(const Assign& assign) const;
   void check_division(SessionId session, const Assign& assign);
 
   const LifeSpec& life_;
@@ -80,6 +81,7 @@ class OrdersJudge {
     std::map<SessionId, Step> before_tick;  // heard.lately at the last tick
     std::map<SessionId, Step> acted_on;     // at the one before: whatever the lead does next, it knows that
     std::map<std::uint32_t, std::vector<SessionId>> unpaying;  // by lane: said to send nothing of what is called
+    std::map<SessionId, Timeline> leaving;                     // said so last, in that timeline
     Division division;                                         // the newest
   } brought_;
 };
