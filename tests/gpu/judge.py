@@ -101,15 +101,19 @@ def gradients_leave_early(speed, share=EARLY):
     return text
 
 
+def steps_watched(samples):
+    return samples[-1][0] - samples[0][0] if samples else 0
+
+
 def steady_memory(samples, tolerance):
     """Samples of (steps done, bytes in use) after the warm-up: the second half must not need more than the first."""
-    if len(samples) < 6 or samples[-1][0] - samples[0][0] < WATCHED_STEPS:
-        steps = samples[-1][0] - samples[0][0] if samples else 0
+    steps = steps_watched(samples)
+    if len(samples) < 6 or steps < WATCHED_STEPS:
         raise Wrong(f"{len(samples)} samples over {steps:.0f} steps; 6 over {WATCHED_STEPS} are needed")
     used = [sample[1] for sample in samples]
     middle = len(used) // 2
     before, after = max(used[:middle]), max(used[middle:])
-    text = f"{before / 2**20:.1f} MiB, later {after / 2**20:.1f} MiB, over {samples[-1][0] - samples[0][0]:.0f} steps"
+    text = f"{before / 2**20:.1f} MiB, later {after / 2**20:.1f} MiB, over {steps:.0f} steps"
     if after > before + tolerance:
         raise Wrong(f"{text}: it grows")
     return text

@@ -180,14 +180,16 @@ class Suite:
         try:
             wait_for("the warm-up", lambda: worker_metrics(folder).get("ballast_worker_steps_total", 0) >=
                      WARM_UP_STEPS, process, self._limit(60), lambda: self.bundle.story("endless"))
-            return self._watch(folder)
+            return self._watch(folder, self._limit(120))
         finally:
             self.bundle.end_job(process, folder)
 
-    def _watch(self, folder):
+    def _watch(self, folder, limit):
+        """For WATCH_SECONDS; longer, within the limit, where fewer steps than are judged were done by then."""
         samples, last = [], {}
-        until = time.monotonic() + WATCH_SECONDS
-        while time.monotonic() < until:
+        begin = time.monotonic()
+        while time.monotonic() < begin + WATCH_SECONDS or (judge.steps_watched(samples) < judge.WATCHED_STEPS and
+                                                           time.monotonic() < begin + limit):
             values = worker_metrics(folder)
             used = self._memory_used(values)
             last = values or last
