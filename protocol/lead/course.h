@@ -127,6 +127,10 @@ class Course {
   void lose(SessionId session) {
     visit([&](auto& own) { own.lose(session); });
   }
+  // It joins, and goes by orders of which nobody here may know: another lead's, or from before it was lost.
+  void has_orders(SessionId session) {
+    visit([&](auto& own) { own.has_orders(session); });
+  }
   // Updates in one plan, where plans reach `ahead`.
   [[nodiscard]] std::uint32_t planned_at_once(std::uint32_t ahead) const {
     return visit([&](const auto& own) { return own.planned_at_once(ahead); });

@@ -51,6 +51,8 @@ class ItemCourse {
   void delivered(SessionId session, const std::vector<LeadNumber>& clocks, Micros now);
   void dropped(SessionId session, const std::vector<LeadNumber>& clocks, Micros now);
   void lose(SessionId session) { grants_.lose(session); }
+  // An order names all of its grants.
+  static void has_orders(SessionId /*session*/) {}
   static void forgive(Micros /*slept*/) {}
   static void at(Micros /*moment*/) {}
   static bool heard(SessionId /*session*/, const SlotProgress& /*progress*/) { return false; }

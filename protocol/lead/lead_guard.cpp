@@ -36,6 +36,9 @@ void Lead::consider(SessionId id, LeadSession& session) {
     return;
   }
   sessions_.join(id);
+  if (session.beat.order != kNoLeadNumber) {
+    course_.has_orders(id);
+  }
   turn_.spoke_up.insert(id);
   turn_.stirred = true;
 }

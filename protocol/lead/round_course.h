@@ -48,6 +48,7 @@ class RoundCourse {
   void delivered(SessionId /*session*/, const std::vector<LeadNumber>& /*clocks*/, Micros /*now*/) {}
   void dropped(SessionId /*session*/, const std::vector<LeadNumber>& /*clocks*/, Micros /*now*/) {}
   void lose(SessionId session) { shares_.lose(session); }
+  void has_orders(SessionId session) { shares_.has_orders(session); }
   [[nodiscard]] std::string held_up(SessionId session) const { return shares_.held_up(session); }
   void forgive(Micros slept) { shares_.forgive(slept); }
   void at(Micros moment) { at_ = std::max(at_, moment); }

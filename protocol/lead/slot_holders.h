@@ -67,6 +67,8 @@ class SlotHolders {
   void rewind();
   // The lead did not run for so long.
   void forgive(Micros slept);
+  // Orders name the session's share, whatever it is.
+  void tell(SessionId session) { holder(session).share.tell(); }
   // Orders name each session's share, where it has one.
   void tell_all();
   void settle_typical();

@@ -44,6 +44,8 @@ class SlotShares {
   // have. Those that are suspected get none while others are not; those without credit none while others have some.
   void divide(const std::vector<SessionId>& sessions, Step from);
   void lose(SessionId session);
+  // It goes by orders of which nobody here may know: they may say of an open step what only another order takes back.
+  void has_orders(SessionId session) { holders_.tell(session); }
   // A heartbeat. Whether work may be handed out that could not be before.
   bool heard(SessionId session, const SlotProgress& progress, Micros now);
   // What the shards say: the step is the oldest that is open, and lacks these slots. Shares of steps before it are

@@ -365,6 +365,29 @@ TEST_CASE("what a session had all receipts for when it left is waited for a whil
   CHECK(at.work(1) == Ranges{{4, 8}});
 }
 
+TEST_CASE("who comes with orders from before is told of its share, whatever it is, until it has begun the step") {
+  SharesFixture at(8, {1, 2});
+  at.sessions = {1, 2, 3};
+  CHECK_FALSE(at.shares.now(3).has_value());
+  at.shares.has_orders(3);  // they may give it something of step 0 that nobody knows of
+  REQUIRE(at.shares.now(3).has_value());
+  CHECK(at.shares.now(3)->ranges.empty());
+  at.establish({1, 2, 3});
+  at.shares.divide(at.sessions, 1);
+  const auto range = at.shares.standing(3, 9).slots;
+  REQUIRE_FALSE(range.empty());
+  at.open_step(1);
+  REQUIRE(at.shares.now(3).has_value());  // else it may wait for an order that says what comes after step 0
+  CHECK(at.shares.now(3)->step == 1);
+  CHECK(at.shares.now(3)->ranges == Ranges{range});
+  SlotProgress next;
+  next.step = 2;
+  next.begun = 1;
+  at.shares.heard(3, next, at.now);
+  at.open_step(2);
+  CHECK_FALSE(at.shares.now(3).has_value());
+}
+
 TEST_CASE("the lag of a session counts from when it was given something, not from a step's opening before that") {
   SharesFixture at(8, {1, 2});
   at.beat(1, {}, 0);
