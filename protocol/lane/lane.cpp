@@ -368,16 +368,20 @@ void Lane::on_push(const FromWorker& event, const Push& push, const CallBook::Pa
   // Of a timeline that is still to come here: it was sent within bytes given ahead.
   const bool is_too_new = !era_.serving || push.timeline > era_.timeline;
   const bool is_too_late = is_of_another && push.timeline == era_.timeline;
+  const auto was_wanted = [&] {  // when it was called
+    if (payment.payer && !is_of_another) {
+      calls_.useful(event.session, *payment.payer);
+    }
+  };
   if ((is_too_new || is_too_late) && calls_.takes_calls(event.session)) {
+    was_wanted();
     emit(
         SendToWorker{event.session, Receipt{push.timeline, push.step, push.chunk, push.node, ReceiptOutcome::not_yet}});
     emit(Drop{event.payload});
     return;
   }
   if (!check_timeline(event.session, push.timeline)) {
-    if (payment.payer && !is_of_another) {
-      calls_.useful(event.session, *payment.payer);  // when it was called
-    }
+    was_wanted();
     emit(Drop{event.payload});
     return;
   }

@@ -110,6 +110,24 @@ TEST_CASE("a payment between two calls that are taken back counts") {
   CHECK(told.unpaying.empty());
 }
 
+TEST_CASE("what comes of the timeline in which it was called is a payment, though the lane is about to leave that") {
+  for (const bool is_serving : {false, true}) {
+    CAPTURE(is_serving);
+    CallsFixture at;
+    REQUIRE(at.is_called(kWorker) != 0);
+    at.wait();
+    const auto call = at.is_called(kWorker);
+    REQUIRE(call != 0);
+    at.lead(Confirm{1, 2, {0, 0}});
+    if (is_serving) {
+      at.lane.step(lane::Begun{2});
+    }
+    at.pay(kWorker, call);
+    at.lane.step(lane::Begun{2});
+    CHECK(at.report().out_of_standing.empty());
+  }
+}
+
 TEST_CASE("whoever sends nothing sends nothing as another session of its key, unless others of the key pay") {
   CallsFixture at;
   for (const SessionId session : {kWorker, kSecond}) {
