@@ -61,9 +61,17 @@ std::uint64_t items_of_a_lane(std::uint32_t items) {
   return found;
 }
 
+std::vector<LaneChunk> chunks_of_a_lane(std::uint32_t count) {
+  std::vector<LaneChunk> chunks;
+  for (ChunkId chunk = 0; chunk < count; ++chunk) {
+    chunks.push_back({chunk, kChunkBytes});
+  }
+  return chunks;
+}
+
 // A session pulls all chunks at once, through a window that holds a few of them.
 std::uint64_t replies_of_a_lane(std::uint32_t chunks) {
-  LaneSessions sessions({.window_bytes = 4 * kChunkBytes});
+  LaneSessions sessions({.window_bytes = 4 * kChunkBytes}, chunks_of_a_lane(chunks));
   sessions.hello(1, 0);
   std::uint64_t sent = 0;
   for (ChunkId chunk = 0; chunk < chunks; ++chunk) {
@@ -82,7 +90,7 @@ std::uint64_t replies_of_a_lane(std::uint32_t chunks) {
 std::uint64_t waits_of_sessions_that_come_and_go(std::uint32_t entries) {
   constexpr std::uint32_t kSessions = 250;
   constexpr Version kNever = 1U << 30U;
-  LaneSessions sessions({.sessions = kSessions});
+  LaneSessions sessions({.sessions = kSessions}, chunks_of_a_lane(entries / kSessions / 2));
   std::uint64_t kept = 0;
   for (SessionId session = 1; session <= 2 * kSessions; ++session) {
     kept += sessions.hello(session, static_cast<Micros>(session)).is_known ? 1 : 0;

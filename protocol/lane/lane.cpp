@@ -66,7 +66,7 @@ bool owns_statistics(const LaneConfig& config) {
 
 Lane::Lane(LaneConfig config)
     : config_(std::move(config)),
-      sessions_(session_limits(config_)),
+      sessions_(session_limits(config_), config_.chunks),
       applier_(config_),
       calls_(call_limits(config_, applier_)),
       statistics_(owns_statistics(config_), applier_.parts_of_step()),

@@ -5,6 +5,11 @@
 
 namespace ballast {
 
+LaneSessions::LaneSessions(LaneSessionLimits limits, std::vector<LaneChunk> chunks)
+    : limits_(limits), chunks_(std::move(chunks)) {
+  std::ranges::sort(chunks_, {}, &LaneChunk::id);
+}
+
 LaneSessions::Greeting LaneSessions::hello(SessionId session, Micros now) {
   const auto greeting = sessions_.contains(session) ? Greeting{} : make_room(now);
   if (greeting) {
@@ -61,10 +66,8 @@ void LaneSessions::forget(SessionId session) {
   if (found == sessions_.end()) {
     return;
   }
-  for (const auto& [served, version] : found->second.waiting) {
-    waiting_.erase({served.first, version, session, served.second});
-  }
-  deferred_ -= found->second.deferred.size();
+  waiting_.erase(session);
+  deferred_ -= found->second.pulls.deferred();
   mute_.erase({found->second.seen, session});
   sessions_.erase(found);
 }
@@ -104,27 +107,34 @@ WeightsReaders::Reader LaneSessions::reader(SessionId session) const {
   return {session, state.connection, state.payer};
 }
 
+// Of a chunk of the lane.
+std::uint32_t LaneSessions::place_of(ChunkId chunk) const {
+  return static_cast<std::uint32_t>(std::ranges::lower_bound(chunks_, chunk, {}, &LaneChunk::id) - chunks_.begin());
+}
+
+// What follows from them follows.
+template <typename Change>
+void LaneSessions::change_pulls(SessionId id, Session& session, Change&& change) {
+  deferred_ -= session.pulls.deferred();
+  change(session.pulls);
+  deferred_ += session.pulls.deferred();
+  if (session.pulls.waiting() > 0) {
+    waiting_.insert(id);
+  } else {
+    waiting_.erase(id);
+  }
+}
+
 std::optional<WeightsReply> LaneSessions::want(SessionId session, const ServedChunk& chunk, WantedVersion wanted) {
-  if (wanted.version != kNewestVersion && wanted.version > chunk.newest) {
-    wait(session, {chunk.id, wanted.averages}, wanted.version);
-    return std::nullopt;
-  }
-  wait_no_more(session, sessions_.at(session), {chunk.id, wanted.averages});
-  return reply(session, chunk, wanted);
-}
-
-void LaneSessions::wait(SessionId id, Served served, Version version) {
-  auto& session = sessions_.at(id);
-  wait_no_more(id, session, served);
-  session.waiting[served] = version;
-  waiting_.insert({served.first, version, id, served.second});
-}
-
-void LaneSessions::wait_no_more(SessionId id, Session& session, Served served) {
-  if (const auto found = session.waiting.find(served); found != session.waiting.end()) {
-    waiting_.erase({served.first, found->second, id, served.second});
-    session.waiting.erase(found);
-  }
+  const bool is_to_come = wanted.version != kNewestVersion && wanted.version > chunk.newest;
+  change_pulls(session, sessions_.at(session), [&](OpenPulls& pulls) {
+    if (is_to_come) {
+      pulls.wait(place_of(chunk.id), wanted);
+    } else {
+      pulls.wait_no_more(place_of(chunk.id), wanted.averages);
+    }
+  });
+  return is_to_come ? std::nullopt : reply(session, chunk, wanted);
 }
 
 std::optional<WeightsReply> LaneSessions::reply(SessionId session, const ServedChunk& chunk, WantedVersion wanted) {
@@ -137,7 +147,7 @@ std::optional<WeightsReply> LaneSessions::reply(SessionId session, const ServedC
   }
   auto& state = sessions_.at(session);
   if (!fits(state, chunk.bytes)) {
-    defer(state, {session, chunk.id, wanted, chunk.bytes});
+    defer(session, state, chunk.id, wanted);
     return std::nullopt;
   }
   counters_.served_older += is_older ? 1 : 0;
@@ -157,20 +167,21 @@ bool LaneSessions::fits_window(const Session& session, std::uint64_t bytes) cons
          (session.replies < kMostReplies && session.reply_bytes + bytes <= limits_.window_bytes);
 }
 
-void LaneSessions::defer(Session& session, const DeferredReply& reply) {
+void LaneSessions::defer(SessionId id, Session& session, ChunkId chunk, const WantedVersion& wanted) {
   ++counters_.deferred;
-  const Served served{reply.chunk, reply.wanted.averages};
-  if (session.deferred.insert_or_assign(served, reply).second) {
-    session.order.push_back(served);
-    ++deferred_;
-  }
-  take_turn(reply.session, session);
+  change_pulls(id, session, [&](OpenPulls& pulls) { pulls.defer(place_of(chunk), wanted); });
+  take_turn(id, session);
+}
+
+std::optional<std::uint64_t> LaneSessions::first_deferred_bytes(const Session& session) const {
+  const auto first = session.pulls.first_deferred();
+  return first ? std::optional(chunks_[first->place].bytes) : std::nullopt;
 }
 
 // If it is the window of all that it waits for: its own is made free by its own replies.
 void LaneSessions::take_turn(SessionId id, Session& session) {
-  if (session.is_in_turn || session.order.empty() ||
-      !fits_window(session, session.deferred.at(session.order.front()).bytes)) {
+  const auto bytes = first_deferred_bytes(session);
+  if (session.is_in_turn || !bytes || !fits_window(session, *bytes)) {
     return;
   }
   session.is_in_turn = true;
@@ -179,13 +190,15 @@ void LaneSessions::take_turn(SessionId id, Session& session) {
 
 std::vector<WeightsReply> LaneSessions::answer_waiting(const ServedChunk& chunk) {
   std::vector<WeightsReply> replies;
-  for (auto at = waiting_.lower_bound({chunk.id, 0, 0, false});
-       at != waiting_.end() && at->chunk == chunk.id && at->version <= chunk.newest;) {
-    const auto waiting = *at;
-    at = waiting_.erase(at);
-    sessions_.at(waiting.session).waiting.erase({waiting.chunk, waiting.averages});
-    if (const auto now = reply(waiting.session, chunk, {waiting.version, kNoLeadNumber, waiting.averages})) {
-      replies.push_back(*now);
+  const auto place = place_of(chunk.id);
+  for (auto at = waiting_.begin(); at != waiting_.end();) {
+    const auto id = *at++;  // it may wait for nothing any more
+    std::vector<WantedVersion> came;
+    change_pulls(id, sessions_.at(id), [&](OpenPulls& pulls) { came = pulls.came_to(place, chunk.newest); });
+    for (const auto& wanted : came) {
+      if (const auto now = reply(id, chunk, wanted)) {
+        replies.push_back(*now);
+      }
     }
   }
   return replies;
@@ -204,15 +217,16 @@ std::optional<DeferredReply> LaneSessions::next_deferred(SessionId session) {
     return next;
   }
   const auto found = sessions_.find(session);
-  if (found == sessions_.end() || found->second.order.empty()) {
+  const auto bytes = found == sessions_.end() ? std::nullopt : first_deferred_bytes(found->second);
+  if (!bytes) {
     return std::nullopt;
   }
   auto& state = found->second;
-  if (!fits(state, state.deferred.at(state.order.front()).bytes)) {
+  if (!fits(state, *bytes)) {
     take_turn(session, state);
     return std::nullopt;
   }
-  return take_first(state);
+  return take_first(session, state);
 }
 
 // One reply of each, so that nobody has all that is let go.
@@ -221,8 +235,8 @@ std::optional<DeferredReply> LaneSessions::next_in_turn() {
     const auto id = turns_.front();
     const auto found = sessions_.find(id);
     auto* state = found == sessions_.end() ? nullptr : &found->second;
-    const bool waits = state != nullptr && state->is_in_turn && !state->order.empty();
-    const auto bytes = waits ? state->deferred.at(state->order.front()).bytes : 0;
+    const bool waits = state != nullptr && state->is_in_turn && state->pulls.deferred() > 0;
+    const auto bytes = waits ? *first_deferred_bytes(*state) : 0;
     if (waits && fits_window(*state, bytes) && !fits(*state, bytes)) {
       return std::nullopt;
     }
@@ -231,7 +245,7 @@ std::optional<DeferredReply> LaneSessions::next_in_turn() {
       state->is_in_turn = false;
     }
     if (waits && fits(*state, bytes)) {
-      auto next = take_first(*state);
+      auto next = take_first(id, *state);
       take_turn(id, *state);
       return next;
     }
@@ -239,13 +253,10 @@ std::optional<DeferredReply> LaneSessions::next_in_turn() {
   return std::nullopt;
 }
 
-DeferredReply LaneSessions::take_first(Session& session) {
-  const auto first = session.deferred.find(session.order.front());
-  const auto reply = first->second;
-  session.deferred.erase(first);
-  session.order.pop_front();
-  --deferred_;
-  return reply;
+DeferredReply LaneSessions::take_first(SessionId id, Session& session) {
+  const auto first = *session.pulls.first_deferred();
+  change_pulls(id, session, [&](OpenPulls& pulls) { pulls.take(first); });
+  return {id, chunks_[first.place].id, first.wanted};
 }
 
 void LaneSessions::forget_replies() {
@@ -254,9 +265,7 @@ void LaneSessions::forget_replies() {
   deferred_ = 0;
   for (auto& [id, session] : sessions_) {
     session.is_in_turn = false;
-    session.order.clear();
-    session.deferred.clear();
-    session.waiting.clear();
+    session.pulls = {};
   }
 }
 

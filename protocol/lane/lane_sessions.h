@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "protocol/ids.h"
+#include "protocol/lane/lane_config.h"
+#include "protocol/lane/open_pulls.h"
 #include "protocol/lane/weights_readers.h"
 #include "protocol/state_list.h"
 
@@ -22,13 +24,6 @@ struct LaneSessionLimits {
   std::uint64_t window_bytes = 16U << 20;  // weights handed to the transport and not yet sent, per session
   std::uint64_t all_bytes = 256U << 20;    // the same of all sessions, but for one reply of each
   bool operator==(const LaneSessionLimits&) const = default;
-};
-
-// Which weights of a chunk a session wants.
-struct WantedVersion {
-  Version version = 0;  // or kNewestVersion
-  LeadNumber clock = {};
-  bool averages = false;  // the moving average of the weights
 };
 
 // What can be served of a chunk at the moment; of averages the newest version alone.
@@ -51,19 +46,12 @@ struct WeightsReply {
   bool is_gone = false;
 };
 
-// A reply that waits for its session's window, or for that of all. Nothing but this note is kept: which weights it
-// means is looked up when its turn comes.
+// A reply that waited for its session's window, or for that of all: which weights it means is looked up now that its
+// turn has come.
 struct DeferredReply {
   SessionId session = 0;
   ChunkId chunk = 0;
   WantedVersion wanted;
-  std::uint64_t bytes = 0;
-
-  template <typename = void>
-  [[nodiscard]] auto state() const {
-    return listed::all(listed::plain(session, chunk, wanted.version), listed::names(wanted.clock),
-                       listed::plain(wanted.averages, bytes));
-  }
 };
 
 struct ReplyCounters {
@@ -73,15 +61,16 @@ struct ReplyCounters {
   bool operator==(const ReplyCounters&) const = default;
 };
 
-// A session has at most one waiting and one deferred reply per chunk, and one of each for the chunk's average, so
-// memory is bounded by sessions x chunks. One reply of each session may always be on its way, so that nobody who reads
-// waits for those who do not: weights on their way are at most those of the window of all, and a chunk of each session.
-// Pure and copyable. Not thread-safe.
+// One reply of each session may always be on its way, so that nobody who reads waits for those who do not: weights on
+// their way are at most those of the window of all, and a chunk of each session. What waits costs two bits for each
+// chunk and version that a session wants (OpenPulls).
+// An update of a chunk costs a look at each session that waits for anything. Pure and copyable. Not thread-safe.
 class LaneSessions {
  public:
   static constexpr std::uint32_t kMostReplies = 64;  // on their way to a session, however small they are
 
-  explicit LaneSessions(LaneSessionLimits limits) : limits_(limits) {}
+  // `chunks`: those of the lane.
+  LaneSessions(LaneSessionLimits limits, std::vector<LaneChunk> chunks);
 
   // Whether the session is known from now on, or was: else there is no room for it. It takes the place of one that has
   // said hello and nothing since, the longest ago, else of one that was not heard of for long.
@@ -128,21 +117,13 @@ class LaneSessions {
   // All of it.
   template <typename = void>
   [[nodiscard]] auto state() const {
-    return listed::all(listed::plain(limits_), listed::parts(sessions_), listed::fixed(mute_),
+    return listed::all(listed::plain(limits_, chunks_), listed::parts(sessions_), listed::fixed(mute_),
                        listed::ages(nobody_goes_before_), listed::plain(reply_bytes_, turns_),
                        listed::fixed(waiting_, deferred_), listed::plain(barred_, contributions_),
                        listed::accounts(counters_));
   }
 
  private:
-  using Served = std::pair<ChunkId, bool>;  // a chunk's weights, or (true) their average
-  struct Waiting {
-    ChunkId chunk = 0;
-    Version version = 0;
-    SessionId session = 0;
-    bool averages = false;
-    auto operator<=>(const Waiting&) const = default;
-  };
   struct Session {
     Micros seen = 0;
     bool has_spoken = false;      // since its first hello
@@ -151,37 +132,38 @@ class LaneSessions {
     PayerId payer = 0;
     std::uint64_t reply_bytes = 0;
     std::uint32_t replies = 0;
-    std::deque<Served> order;  // in which they have a deferred reply
-    std::map<Served, DeferredReply> deferred;
-    std::map<Served, Version> waiting;  // pulls of versions that do not exist yet
+    OpenPulls pulls;
 
     template <typename = void>
     [[nodiscard]] auto state() const {
       return listed::all(listed::ages(seen), listed::plain(has_spoken, is_in_turn), listed::names(connection, payer),
-                         listed::plain(reply_bytes, replies, order), listed::parts(deferred), listed::plain(waiting));
+                         listed::plain(reply_bytes, replies), listed::parts(pulls));
     }
   };
 
   Greeting make_room(Micros now);
   std::optional<SessionId> longest_unseen(Micros now);
   void forget(SessionId session);
-  void wait(SessionId id, Served served, Version version);
-  void wait_no_more(SessionId id, Session& session, Served served);
-  void defer(Session& session, const DeferredReply& reply);
+  [[nodiscard]] std::uint32_t place_of(ChunkId chunk) const;
+  template <typename Change>
+  void change_pulls(SessionId id, Session& session, Change&& change);
+  void defer(SessionId id, Session& session, ChunkId chunk, const WantedVersion& wanted);
+  [[nodiscard]] std::optional<std::uint64_t> first_deferred_bytes(const Session& session) const;
   [[nodiscard]] bool fits(const Session& session, std::uint64_t bytes) const;
   [[nodiscard]] bool fits_window(const Session& session, std::uint64_t bytes) const;
   void take_turn(SessionId id, Session& session);
   std::optional<DeferredReply> next_in_turn();
-  DeferredReply take_first(Session& session);
+  DeferredReply take_first(SessionId id, Session& session);
 
   LaneSessionLimits limits_;
+  std::vector<LaneChunk> chunks_;  // by id
   std::map<SessionId, Session> sessions_;
   std::set<std::pair<Micros, SessionId>> mute_;  // those of them that have said hello and nothing since, and when
   Micros nobody_goes_before_ = 0;                // of those that have spoken
   std::uint64_t reply_bytes_ = 0;                // of all sessions, also of those that have gone since
   std::deque<SessionId> turns_;                  // who waits for the window of all, and may have gone since
   // These follow from the sessions.
-  std::set<Waiting> waiting_;
+  std::set<SessionId> waiting_;  // for anything
   std::size_t deferred_ = 0;
   std::vector<SessionId> barred_;
   std::map<SessionId, std::uint64_t> contributions_;

@@ -9,9 +9,17 @@ using namespace ballast;
 
 namespace {
 
+std::vector<LaneChunk> chunks_of_the_lane() {
+  std::vector<LaneChunk> chunks;
+  for (ChunkId id = 10; id-- > 0;) {
+    chunks.push_back({id, 100});
+  }
+  return chunks;
+}
+
 // A window of 150 bytes, and two sessions at most, which have spoken.
 LaneSessions two_sessions() {
-  LaneSessions sessions({2, 100, 150});
+  LaneSessions sessions({2, 100, 150}, chunks_of_the_lane());
   for (const SessionId session : {1, 2}) {
     sessions.hello(session, 10 * session);
     sessions.heard(session, 10 * session);
@@ -38,7 +46,7 @@ TEST_CASE("who has said hello is heard, and one unseen for long enough makes roo
 }
 
 TEST_CASE("who has said hello and nothing since makes room at once, and those who have spoken keep their places") {
-  LaneSessions sessions({3, 100, 150});
+  LaneSessions sessions({3, 100, 150}, chunks_of_the_lane());
   sessions.hello(1, 10);
   sessions.heard(1, 11);
   sessions.hello(2, 12);
@@ -106,7 +114,7 @@ TEST_CASE(
 }
 
 TEST_CASE("what a session waits for is forgotten with it") {
-  LaneSessions sessions({2, 100, 1'000, 600});
+  LaneSessions sessions({2, 100, 1'000, 600}, chunks_of_the_lane());
   sessions.hello(1, 0);
   sessions.hello(2, 1);
   sessions.want(1, kChunk, {6, {}});
@@ -118,7 +126,8 @@ TEST_CASE("what a session waits for is forgotten with it") {
   CHECK(replies[0].session == 2);
 }
 
-TEST_CASE("beyond its window a session's replies wait, one for each chunk, in the order in which they were asked for") {
+TEST_CASE(
+    "beyond its window a session's replies wait, one for each chunk, those of the version that was asked for first") {
   auto sessions = two_sessions();
   const ServedChunk other{8, 100, 4, 5};
   const ServedChunk third{9, 20, 4, 5};
@@ -133,12 +142,28 @@ TEST_CASE("beyond its window a session's replies wait, one for each chunk, in th
   sessions.released(1, 100);
   const auto next = sessions.next_deferred(1);
   REQUIRE(next.has_value());
-  CHECK(next->chunk == 8);
-  CHECK(next->wanted.version == 5);
-  CHECK(next->wanted.clock == LeadNumber{1, 4});
-  REQUIRE(sessions.reply(1, other, next->wanted).has_value());
+  CHECK(next->chunk == 3);
+  CHECK(next->wanted.clock == LeadNumber{1, 3});
+  REQUIRE(sessions.reply(1, kChunk, next->wanted).has_value());
   CHECK_FALSE(sessions.next_deferred(1).has_value());
+  sessions.released(1, 100);
+  const auto last = sessions.next_deferred(1);
+  REQUIRE(last.has_value());
+  CHECK(last->chunk == 8);
+  CHECK(last->wanted.version == 5);
+  CHECK(last->wanted.clock == LeadNumber{1, 4});
   CHECK_FALSE(sessions.next_deferred(77).has_value());
+}
+
+TEST_CASE("of more versions than a session can want at a time the one that was asked for first is forgotten") {
+  auto sessions = two_sessions();
+  for (Version version = 6; version < 6 + OpenPulls::kMost; ++version) {
+    sessions.want(1, {static_cast<ChunkId>(version - 5), 100, 4, 5}, {version, {}});
+  }
+  sessions.want(1, {9, 100, 4, 5}, {99, {}});
+  CHECK(sessions.answer_waiting({1, 100, 98, 99}).empty());
+  CHECK(sessions.answer_waiting({2, 100, 98, 99}).size() == 1);
+  CHECK(sessions.answer_waiting({9, 100, 98, 99}).size() == 1);
 }
 
 TEST_CASE("an average is there at the newest version alone") {
@@ -161,8 +186,8 @@ TEST_CASE("a session waits for the weights and the average of a chunk side by si
   CHECK_FALSE(sessions.want(1, kChunk, {6, {}}).has_value());
   const auto replies = sessions.answer_waiting({3, 20, 5, 6});
   REQUIRE(replies.size() == 2);
-  CHECK_FALSE(replies[0].averages);
-  CHECK(replies[1].averages);
+  CHECK(replies[0].averages);
+  CHECK_FALSE(replies[1].averages);
   CHECK(replies[1].version == 6);
 }
 
@@ -205,7 +230,7 @@ TEST_CASE("with another timeline nobody waits any more, and what is on its way s
 }
 
 TEST_CASE("beyond the window of all each session has one reply on its way, and the others wait in turn") {
-  LaneSessions sessions({3, 100, 1'000, 600});
+  LaneSessions sessions({3, 100, 1'000, 600}, chunks_of_the_lane());
   const auto chunk = [](ChunkId id) { return ServedChunk{id, 100, 4, 5}; };
   const auto asks = [&](SessionId session, ChunkId first, ChunkId last) {
     int answered = 0;

@@ -1,0 +1,76 @@
+#include "protocol/lane/open_pulls.h"
+
+#include <algorithm>
+
+namespace ballast {
+
+void OpenPulls::wait(std::uint32_t place, const WantedVersion& wanted) {
+  wait_no_more(place, wanted.averages);
+  waiting_ += asked(wanted).waiting.insert(place) ? 1 : 0;
+}
+
+void OpenPulls::wait_no_more(std::uint32_t place, bool averages) {
+  for (auto& each : asked_) {
+    if (each.wanted.averages == averages) {
+      waiting_ -= each.waiting.erase(place) ? 1 : 0;
+    }
+  }
+  forget_answered();
+}
+
+std::vector<WantedVersion> OpenPulls::came_to(std::uint32_t place, Version newest) {
+  std::vector<WantedVersion> came;
+  for (auto& each : asked_) {
+    if (each.wanted.version <= newest && each.waiting.erase(place)) {
+      came.push_back(each.wanted);
+      --waiting_;
+    }
+  }
+  if (!came.empty()) {
+    forget_answered();
+  }
+  return came;
+}
+
+void OpenPulls::defer(std::uint32_t place, const WantedVersion& wanted) {
+  for (auto& each : asked_) {
+    if (each.wanted.averages == wanted.averages) {
+      deferred_ -= each.deferred.erase(place) ? 1 : 0;
+    }
+  }
+  deferred_ += asked(wanted).deferred.insert(place) ? 1 : 0;
+  forget_answered();
+}
+
+std::optional<OpenPulls::Deferred> OpenPulls::first_deferred() const {
+  for (const auto& each : asked_) {
+    if (const auto place = each.deferred.first()) {
+      return Deferred{*place, each.wanted};
+    }
+  }
+  return std::nullopt;
+}
+
+void OpenPulls::take(const Deferred& deferred) {
+  deferred_ -= asked(deferred.wanted).deferred.erase(deferred.place) ? 1 : 0;
+  forget_answered();
+}
+
+OpenPulls::Asked& OpenPulls::asked(const WantedVersion& wanted) {
+  const auto found = std::ranges::find(asked_, wanted, &Asked::wanted);
+  if (found != asked_.end()) {
+    return *found;
+  }
+  if (asked_.size() >= kMost) {
+    waiting_ -= asked_.front().waiting.count();
+    deferred_ -= asked_.front().deferred.count();
+    asked_.pop_front();
+  }
+  return asked_.emplace_back(Asked{wanted, {}, {}});
+}
+
+void OpenPulls::forget_answered() {
+  std::erase_if(asked_, [](const Asked& each) { return each.waiting.empty() && each.deferred.empty(); });
+}
+
+}  // namespace ballast
