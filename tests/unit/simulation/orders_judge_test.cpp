@@ -154,7 +154,7 @@ TEST_CASE("orders: who says hello is known by what it brings once it has said mo
   at.bring();
   at.tick();
   CHECK_NOTHROW(at.divide());
-  at.judge.said_progress(kBringing);
+  at.judge.said_progress(kBringing, {});
   at.bring();
   at.tick();
   at.check_is_wrong();
@@ -163,6 +163,32 @@ TEST_CASE("orders: who says hello is known by what it brings once it has said mo
   unpaying.bring();
   unpaying.tick();
   CHECK_NOTHROW(unpaying.divide());
+}
+
+TEST_CASE("orders: who has said that it leaves has no range in a later division of that timeline") {
+  Heartbeat leaving;
+  leaving.progress.leaving = true;
+  const auto divides_after = [&](auto&& say) {
+    Divided at;
+    at.durable.timeline = 3;
+    leaving.timeline = 3;
+    say(at);
+    at.divide();
+  };
+  CHECK_THROWS_WITH_AS(divides_after([&](Divided& at) { at.judge.said_progress(kNew, leaving); }),
+                       Contains("session 7 had said that it leaves, and has a standing range"), Violation);
+  CHECK_NOTHROW(divides_after([&](Divided& at) {
+    at.judge.said_progress(kNew, leaving);
+    at.durable.timeline = 4;
+  }));
+  CHECK_NOTHROW(divides_after([&](Divided& at) {
+    at.judge.said_progress(kNew, leaving);
+    at.judge.said_hello(kNew);
+  }));
+  CHECK_NOTHROW(divides_after([&](Divided& at) {
+    at.judge.said_progress(kNew, leaving);
+    at.judge.lead_starts();
+  }));
 }
 
 }  // namespace
