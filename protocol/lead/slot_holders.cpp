@@ -75,7 +75,7 @@ HolderNews SlotHolders::heard(SessionId session, const SlotProgress& progress, M
     delivered_ = SlotSet::full(rules_.step.slots);
     delivered_until_ = now + rules_.floors.late_share;
   }
-  if (has_moved && own.suspicion.is_late()) {
+  if (has_moved && own.suspicion.is_late() && gets_on(session, own)) {
     own.suspicion.excuse();
     expect(own, now);
     counts_.returned += own.suspicion.is_suspect() ? 0 : 1;
@@ -240,13 +240,21 @@ void SlotHolders::forget_covered() {
   }
 }
 
+// Lanes call nothing of who is out of good standing for a while. If it gives up meanwhile what it has computed, it may
+// do so for ever, and the slot that they want is with nobody when they call it.
+bool SlotHolders::gets_on(SessionId session, const SlotHolder& holder) const {
+  return !(open_.wanted.out_of_standing.contains(session) && holder.seen.has_given_up(open_.step));
+}
+
 // ---- giving and taking away
 
 void SlotHolders::give(Held& to, SlotRange range, Micros now) {
   auto& own = to.second;
   own.share.add(range, !own.has_left(open_));
-  own.suspicion.excuse();
-  expect(own, now);
+  if (gets_on(to.first, own)) {
+    own.suspicion.excuse();
+    expect(own, now);
+  }
   changed_.insert(to.first);
 }
 

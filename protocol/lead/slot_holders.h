@@ -151,6 +151,7 @@ class SlotHolders {
   // When its share is late, by what is known now.
   void predict(SlotHolder& holder, Micros now) const;
   [[nodiscard]] Micros longest_wait(const SlotHolder& holder) const;
+  [[nodiscard]] bool gets_on(SessionId session, const SlotHolder& holder) const;
   [[nodiscard]] bool is_overdue(const SlotHolder& holder, Micros now) const;
 
   ShareRules rules_;

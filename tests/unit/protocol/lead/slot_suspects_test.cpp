@@ -222,6 +222,37 @@ TEST_CASE("where all are suspected all are counted on: nothing waits for nobody"
   CHECK(at.work(3) == Ranges{{3, 4}});  // half of what session 2 had
 }
 
+TEST_CASE("whoever is called nothing and gives up what it computes is late in the end, and who is called is not") {
+  for (const bool is_out : {true, false}) {
+    CAPTURE(is_out);
+    SharesFixture at(8, {1, 3});
+    at.establish({1});
+    at.lose(3);
+    at.beat(1, {{0, 4}});
+    at.hand_out();
+    REQUIRE(at.work(1) == Ranges{{4, 8}});
+    at.sessions = {1, 2};
+    if (is_out) {
+      at.out_of_standing = {1};
+    }
+    at.want(0);
+    bool is_with_another = false;
+    for (Slot i = 0; i < 100 && !is_with_another; ++i) {  // it has room for all but one of them
+      at.now += kSlotTime;
+      const Slot given_up = (i + 1) % 4;
+      auto computed = SlotSet::full(8);
+      computed.erase({given_up, given_up + 1});
+      at.beat(1, computed.runs());
+      at.beat(2, at.work(2));  // its trial
+      at.hand_out();
+      for (const auto range : at.work(2)) {
+        is_with_another = is_with_another || range.begin == 0;
+      }
+    }
+    CHECK(is_with_another == is_out);
+  }
+}
+
 // ---- misses and trials
 
 namespace {
