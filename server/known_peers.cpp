@@ -84,6 +84,11 @@ std::uint32_t KnownPeers::version_of(const std::string& first) const {
   return found == known_.end() ? kProtocolVersion : found->second.version;
 }
 
+std::string_view KnownPeers::public_key_of(const std::string& first) const {
+  const auto found = known_.find(first);
+  return found == known_.end() ? std::string_view() : found->second.key;
+}
+
 std::string KnownPeers::key_of(const std::string& first) const {
   const auto found = known_.find(first);
   if (found == known_.end() || !allowed_) {

@@ -39,6 +39,8 @@ class KnownPeers {
   [[nodiscard]] std::string reached_by(const std::string& first) const;
   // In which it is answered: the newest until it has spoken.
   [[nodiscard]] std::uint32_t version_of(const std::string& first) const;
+  // The public key that it came with; empty: there are no keys, or nobody is known by that name.
+  [[nodiscard]] std::string_view public_key_of(const std::string& first) const;
   // The name of its key in the list of allowed keys; empty: there are no keys, or it is there no more.
   [[nodiscard]] std::string key_of(const std::string& first) const;
   [[nodiscard]] std::size_t size() const { return known_.size(); }

@@ -133,29 +133,29 @@ void LeadLoop::receive() {
   }
 }
 
-void LeadLoop::refuse(const std::string& routing_id, const Refused& refused, std::uint32_t version) {
+void LeadLoop::refuse(const Received& received, const Refused& refused, std::uint32_t version) {
   metrics_.refused();
   log_warn("refused a message: {}", refused.text);
-  tell(routing_id, unsent_.frame(routing_id, encoder_.encode(refused, version)));
+  tell(received.peer, unsent_.frame({received.peer, received.header.key()}, encoder_.encode(refused, version)));
 }
 
 void LeadLoop::dispatch(const std::string& routing_id, const Received& received) {
   const auto from = parse_routing_id(routing_id);
   const std::string first(from ? from->first : std::string_view());
   if (!from || received.malformed || received.payload) {
-    return refuse(routing_id,
+    return refuse(received,
                   {RefusalCode::malformed, "the lead takes one header frame from workers, shards and status clients"},
                   peers_.version_of(first));
   }
   if (auto why = peers_.heard(*from, received.header.key()); !why.empty()) {
-    return refuse(routing_id, {RefusalCode::not_taken, std::move(why)}, peers_.version_of(first));
+    return refuse(received, {RefusalCode::not_taken, std::move(why)}, peers_.version_of(first));
   }
   const auto decoded = decode(received.header.bytes(), 0, false);
   if (peers_.speaks(*from, decoded.version)) {
     log_info("{} speaks protocol version {}, and is answered in it", name_of_peer(from->peer), decoded.version);
   }
   if (const auto* refused = std::get_if<Refused>(&decoded)) {
-    return refuse(routing_id, *refused, version_to_refuse_in(decoded.version, peers_.version_of(first)));
+    return refuse(received, *refused, version_to_refuse_in(decoded.version, peers_.version_of(first)));
   }
   const auto& message = std::get<Message>(decoded);
   if (const auto* session = std::get_if<SessionPeer>(&from->peer)) {
@@ -170,7 +170,8 @@ void LeadLoop::dispatch(const std::string& routing_id, const Received& received)
 
 bool LeadLoop::send(const std::string& first, const Message& message) {
   const auto routing_id = peers_.reached_by(first);
-  return tell(routing_id, unsent_.frame(routing_id, encoder_.encode(message, peers_.version_of(first))));
+  return tell(routing_id, unsent_.frame({routing_id, peers_.public_key_of(first)},
+                                        encoder_.encode(message, peers_.version_of(first))));
 }
 
 // Who does not read is told no more meanwhile: it asks again. False: nobody is there by that name.
@@ -196,7 +197,7 @@ void LeadLoop::answer_client(const std::string& first, const Message& message) {
   }
   const auto bytes = answers_.answer(peers_.version_of(first), monotonic_micros(), [this] { return status(); });
   const auto routing_id = peers_.reached_by(first);
-  tell(routing_id, unsent_.frame(routing_id, bytes));
+  tell(routing_id, unsent_.frame({routing_id, peers_.public_key_of(first)}, bytes));
 }
 
 void LeadLoop::settle() {

@@ -59,7 +59,7 @@ class LeadLoop {
   void look_at_memory(Micros now);
   void receive();
   void dispatch(const std::string& routing_id, const Received& received);
-  void refuse(const std::string& routing_id, const Refused& refused, std::uint32_t version);
+  void refuse(const Received& received, const Refused& refused, std::uint32_t version);
   // To who is known by this first routing id.
   bool send(const std::string& first, const Message& message);
   bool tell(const std::string& routing_id, std::optional<zmq::message_t> frame);

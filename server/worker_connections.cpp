@@ -94,7 +94,7 @@ void WorkerConnections::probe(const StandingConnections::Probe& probe) {
   if (probe.is_over) {
     zmq::message_t frame(bytes.data(), bytes.size());
     send_frame_to(probe.routing_id, frame, nullptr);
-  } else if (auto frame = unsent_.frame(probe.routing_id, bytes)) {
+  } else if (auto frame = unsent_.frame({probe.routing_id, peers_.public_key_of(std::string(from->first))}, bytes)) {
     send_frame_to(probe.routing_id, *frame, nullptr);
   }
 }
@@ -114,20 +114,19 @@ std::optional<std::variant<WorkerConnections::Incoming, WorkerConnections::Unrea
   const auto from = parse_routing_id(received->peer);
   const auto* session = from ? std::get_if<SessionPeer>(&from->peer) : nullptr;
   if (session == nullptr) {
-    return refuse(received->peer, {RefusalCode::malformed, "a lane talks to workers only, by their routing ids"},
+    return refuse(*received, {RefusalCode::malformed, "a lane talks to workers only, by their routing ids"},
                   kProtocolVersion);
   }
   const auto known_version = peers_.version_of(std::string(from->first));
   if (received->malformed) {
-    return refuse(received->peer,
-                  {RefusalCode::malformed, "a message has one header frame and at most one payload frame"},
+    return refuse(*received, {RefusalCode::malformed, "a message has one header frame and at most one payload frame"},
                   known_version);
   }
   const auto payload_bytes = received->payload ? received->payload->size() : 0;
   turn.spend_header(received->header.size());
   turn.spend(payload_bytes);
   if (auto why = peers_.heard(*from, received->header.key()); !why.empty()) {
-    return refuse(received->peer, {RefusalCode::not_taken, std::move(why)}, known_version);
+    return refuse(*received, {RefusalCode::not_taken, std::move(why)}, known_version);
   }
   auto& connection = standing_->heard(*from, session->session, received->header, monotonic_micros());
   auto decoded = decode(received->header.bytes(), payload_bytes, received->payload.has_value());
@@ -135,7 +134,7 @@ std::optional<std::variant<WorkerConnections::Incoming, WorkerConnections::Unrea
     log_info("session {} speaks protocol version {}, and is answered in it", session->session, decoded.version);
   }
   if (const auto* refused = std::get_if<Refused>(&decoded)) {
-    return refuse(received->peer, *refused,
+    return refuse(*received, *refused,
                   version_to_refuse_in(decoded.version, peers_.version_of(std::string(from->first))));
   }
   auto& message = std::get<Message>(decoded);
@@ -145,30 +144,33 @@ std::optional<std::variant<WorkerConnections::Incoming, WorkerConnections::Unrea
   return Incoming{session->session, std::move(message), std::move(received->payload), connection.id, connection.payer};
 }
 
-WorkerConnections::Unreadable WorkerConnections::refuse(const std::string& peer, const Refused& refused,
+WorkerConnections::Unreadable WorkerConnections::refuse(const Received& received, const Refused& refused,
                                                         std::uint32_t version) {
   log_warn("refused a message: {}", refused.text);
-  tell(peer, refused, version);
+  tell({received.peer, received.header.key()}, refused, version);
   return {};
 }
 
 void WorkerConnections::send(SessionId session, const Message& message) {
   const auto first = session_routing_id(session);
-  tell(peers_.reached_by(first), message, peers_.version_of(first));
+  const auto routing_id = peers_.reached_by(first);
+  tell({routing_id, peers_.public_key_of(first)}, message, peers_.version_of(first));
 }
 
 void WorkerConnections::send(SessionId session, ConnectionId connection, const Message& message,
                              const Borrowed& payload) {
+  const auto first = session_routing_id(session);
   if (const auto routing_id = standing_->routing_id(connection)) {
-    tell(*routing_id, message, peers_.version_of(session_routing_id(session)), &payload);
+    tell({*routing_id, peers_.public_key_of(first)}, message, peers_.version_of(first), &payload);
   } else {
     payload.queue->put(payload.released);
   }
 }
 
-void WorkerConnections::tell(const std::string& peer, const Message& message, std::uint32_t version,
+void WorkerConnections::tell(UnsentReplies::To to, const Message& message, std::uint32_t version,
                              const Borrowed* payload) {
-  if (auto frame = unsent_.frame(peer, encoder_.encode(message, version))) {
+  const std::string peer(to.name);
+  if (auto frame = unsent_.frame(to, encoder_.encode(message, version))) {
     if (!send_frame_to(peer, *frame, payload) && !router_->is_unreachable()) {
       not_told(peer, payload != nullptr);
     }

@@ -75,11 +75,11 @@ class WorkerConnections {
   void follow_rounds();
   // Unsaid if the peer has not read enough of what it was told before. If it takes calls, its connection is dropped
   // then: nothing is lost over one that stands but weights, for which it asks again.
-  void tell(const std::string& peer, const Message& message, std::uint32_t version, const Borrowed* payload = nullptr);
+  void tell(UnsentReplies::To peer, const Message& message, std::uint32_t version, const Borrowed* payload = nullptr);
   void not_told(const std::string& peer, bool is_payload);
   bool send_frame_to(const std::string& peer, zmq::message_t& frame, const Borrowed* payload);
   void probe(const StandingConnections::Probe& probe);
-  Unreadable refuse(const std::string& peer, const Refused& refused, std::uint32_t version);
+  Unreadable refuse(const Received& received, const Refused& refused, std::uint32_t version);
 
   ServerSocket router_;
   std::string address_;

@@ -13,10 +13,11 @@ struct UnsentReplies::Note {
   std::uint64_t counted = 0;
   Count peer;
   Count all;  // null: the frame is in the peer's own room
+  Count read;
 };
 
-std::optional<zmq::message_t> UnsentReplies::frame(std::string_view name, SharedBytes bytes) {
-  const auto* peer = find(name);
+std::optional<zmq::message_t> UnsentReplies::frame(To to, SharedBytes bytes) {
+  const auto* peer = find(to);
   const std::uint64_t counted = bytes->size() + kOfFrame;
   if (peer == nullptr) {
     return std::nullopt;
@@ -29,7 +30,7 @@ std::optional<zmq::message_t> UnsentReplies::frame(std::string_view name, Shared
   auto* const data = const_cast<std::byte*>(bytes->data());  // NOLINT
   const auto size = bytes->size();
   auto note = std::make_unique<Note>(
-      Note{std::move(bytes), counted, is_own ? peer->own : peer->shared, is_own ? Count() : shared_});
+      Note{std::move(bytes), counted, is_own ? peer->own : peer->shared, is_own ? Count() : shared_, read_});
   *note->peer += counted;
   if (note->all) {
     *note->all += counted;
@@ -38,7 +39,7 @@ std::optional<zmq::message_t> UnsentReplies::frame(std::string_view name, Shared
   return zmq::message_t(data, size, let_go, note.release());
 }
 
-std::optional<zmq::message_t> UnsentReplies::frame(std::string_view peer, std::span<const std::byte> bytes) {
+std::optional<zmq::message_t> UnsentReplies::frame(To peer, std::span<const std::byte> bytes) {
   return frame(peer, std::make_shared<const std::vector<std::byte>>(bytes.begin(), bytes.end()));
 }
 
@@ -54,6 +55,7 @@ void UnsentReplies::let_go(void* /*data*/, void* hint) {
   if (note->all) {
     *note->all -= note->counted;
   }
+  ++*note->read;
 }
 
 std::uint64_t UnsentReplies::bytes() const {
@@ -65,18 +67,43 @@ std::uint64_t UnsentReplies::bytes() const {
 }
 
 // Null if too many others are known, and have not read all.
-UnsentReplies::Peer* UnsentReplies::find(std::string_view name) {
-  std::string key(name);
-  if (const auto known = peers_.find(key); known != peers_.end()) {
+UnsentReplies::Peer* UnsentReplies::find(To peer) {
+  std::string name(peer.name);
+  if (const auto known = peers_.find(name); known != peers_.end()) {
     return &known->second;
   }
-  if (peers_.size() >= kMostPeers) {
-    std::erase_if(peers_, [](const auto& known) { return known.second.has_read_all(); });
+  if (!has_place(peer.key)) {
+    forget_readers();
   }
-  if (peers_.size() >= kMostPeers) {
+  if (!has_place(peer.key)) {
     return nullptr;
   }
-  return &peers_.emplace(std::move(key), Peer{none(), none()}).first->second;
+  ++places_[std::string(peer.key)];
+  return &peers_.emplace(std::move(name), Peer{none(), none(), std::string(peer.key)}).first->second;
+}
+
+bool UnsentReplies::has_place(std::string_view key) const {
+  const auto left = kMostPeers - peers_.size();
+  const auto taken = key.empty() ? places_.end() : places_.find(std::string(key));
+  return left > 0 && (taken == places_.end() || taken->second < left);
+}
+
+// Nobody has read all since the last look unless something was let go of.
+void UnsentReplies::forget_readers() {
+  if (std::exchange(looked_at_, *read_) == *read_) {
+    return;
+  }
+  std::erase_if(peers_, [&](const auto& known) {
+    const auto& peer = known.second;
+    if (!peer.has_read_all()) {
+      return false;
+    }
+    const auto taken = places_.find(peer.key);
+    if (--taken->second == 0) {
+      places_.erase(taken);
+    }
+    return true;
+  });
 }
 
 }  // namespace ballast

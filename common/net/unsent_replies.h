@@ -22,7 +22,8 @@ using SharedBytes = std::shared_ptr<const std::vector<std::byte>>;
 // has no room is not said: whoever needs it asks again. Whatever it is that they are told, a peer has room of its own,
 // which nobody can take from it, and beside it an eighth of what is left of the room that all share; of that a first
 // frame may have as much as there is. So all of it together is at most kMostPeers * own + shared, by default 96 MiB.
-// One thread, but for the transport's.
+// Of kMostPeers places a key has no more than it leaves, however many peers it has: those of another key are always
+// told something. One thread, but for the transport's.
 class UnsentReplies {
  public:
   struct Room {
@@ -38,10 +39,15 @@ class UnsentReplies {
   explicit UnsentReplies(Room room) : room_(room) {}
   UnsentReplies() : UnsentReplies(Room{}) {}
 
+  // By a name of its own, and the key that it came with; an empty one: there are none, or its is not known.
+  struct To {
+    std::string_view name;
+    std::string_view key = {};
+  };
   // A frame of these bytes, which count as unsent by the peer until the transport lets go of it; nothing if they have
   // no room.
-  std::optional<zmq::message_t> frame(std::string_view peer, SharedBytes bytes);
-  std::optional<zmq::message_t> frame(std::string_view peer, std::span<const std::byte> bytes);
+  std::optional<zmq::message_t> frame(To peer, SharedBytes bytes);
+  std::optional<zmq::message_t> frame(To peer, std::span<const std::byte> bytes);
 
   // Of all peers.
   [[nodiscard]] std::uint64_t bytes() const;
@@ -52,18 +58,24 @@ class UnsentReplies {
   struct Peer {
     Count own;
     Count shared;
+    std::string key;
     [[nodiscard]] bool has_read_all() const { return *own == 0 && *shared == 0; }
   };
   struct Note;
 
   static Count none() { return std::make_shared<std::atomic<std::uint64_t>>(0); }
   static void let_go(void* data, void* hint);
-  Peer* find(std::string_view peer);
+  Peer* find(To peer);
+  [[nodiscard]] bool has_place(std::string_view key) const;
+  void forget_readers();
   [[nodiscard]] bool fits_shared(const Peer& peer, std::uint64_t bytes) const;
 
   const Room room_;
   const Count shared_ = none();  // of all peers
+  const Count read_ = none();    // frames that were let go of, ever
+  std::uint64_t looked_at_ = 0;  // read_, when peers were looked through last
   std::unordered_map<std::string, Peer> peers_;
+  std::unordered_map<std::string, std::size_t> places_;  // of them, by key
 };
 
 }  // namespace ballast

@@ -220,7 +220,7 @@ TEST_CASE("long headers alone end a turn of the lead") {
   worker.connect(lead.address());
   const std::vector<std::byte> nonsense(kBytes);
   for (std::size_t i = 0; i < kMessages; ++i) {
-    auto frame = unread.frame("lead", nonsense);
+    auto frame = unread.frame({"lead"}, nonsense);
     REQUIRE(frame);
     REQUIRE(worker.Socket::send("", *frame));
   }
