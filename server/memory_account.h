@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "common/job/memory_budget.h"
 #include "protocol/ids.h"
 
 namespace ballast {
@@ -17,7 +18,7 @@ namespace ballast {
 // thread.
 class MemoryAccount {
  public:
-  static constexpr std::uint64_t kExcess = 256U << 20U;
+  static constexpr std::uint64_t kExcess = kUnendedBytes;
   static constexpr Micros kSettles = 1'000'000;  // so long it may take until what sockets had is freed
 
   enum class Verdict : std::uint8_t { fine, beyond, not_the_sockets };

@@ -86,9 +86,10 @@ void print(const Job& job, const JobResources& resources, std::uint32_t gpus) {
   for (std::size_t i = 0; i < std::min(resources.shards.size(), kMostRows); ++i) {
     print_resources("memory of shard " + std::to_string(i), resources.shards[i].memory);
     print_memory_mib(job, resources.shards[i]);
-    const auto& kernel = resources.shards[i].kernel;
-    std::printf("  %-36s %12s %12s\n", kernel.what.c_str(), bytes_text(kernel.usual).c_str(),
-                bytes_text(kernel.most).c_str());
+    for (const auto* beside : {&resources.shards[i].kernel, &resources.shards[i].unended}) {
+      std::printf("  %-36s %12s %12s\n", beside->what.c_str(), bytes_text(beside->usual).c_str(),
+                  bytes_text(beside->most).c_str());
+    }
     print_resources("disk of shard " + std::to_string(i), resources.shards[i].disk);
   }
   print_resources("memory of each worker, activations aside", resources.workers.front().memory);
@@ -141,6 +142,7 @@ void print_json(const Job& job, const JobResources& resources, std::optional<std
                               {"least_mib", shard.least_mib},
                               {"wanted_mib", shard.wanted_mib},
                               {"kernel_buffers", json_of(shard.kernel)},
+                              {"unended_messages", json_of(shard.unended)},
                               {"disk", json_of(shard.disk)},
                               {"in_per_step", shard.in_per_step},
                               {"out_per_step", shard.out_per_step}});

@@ -215,6 +215,7 @@ JobResources resources_of(const Job& job, std::uint64_t machine) {
     shard.wanted_mib = in_mib(budget.wanted());
     shard.disk = shard_disk(job, bytes);
     shard.kernel = kernel_buffers(job.spec.cluster);
+    shard.unended = {"messages that never end, beside it", 0, kUnendedBytes};
     shard.in_per_step = traffic.pushed * bytes.weights;
     shard.out_per_step = traffic.pulled * bytes.weights;
     resources.shards.push_back(std::move(shard));

@@ -29,6 +29,7 @@ struct ShardResources {
   std::vector<Resource> memory;
   std::vector<Resource> disk;
   Resource kernel;                 // buffers of its connections, beside the process's memory
+  Resource unended;                // what never becomes a whole message, until its connections are cut: beside it, too
   std::uint64_t least_mib = 0;     // of cluster.memory_mib, with which its server would start
   std::uint64_t wanted_mib = 0;    // with more the declared workers would be no faster
   std::uint64_t in_per_step = 0;   // contributions

@@ -23,7 +23,9 @@ ProcessSizes process_sizes(const Job& job, const RenderOptions& options) {
   const auto resources = resources_of(job);
   ProcessSizes sizes;
   for (const auto& shard : resources.shards) {
-    const auto memory = granted(total(shard.memory));
+    auto planned = total(shard.memory);
+    planned.most += shard.unended.most;  // else it is killed before it cuts who sends that
+    const auto memory = granted(planned);
     sizes.server.request = std::max(sizes.server.request, memory.request);
     sizes.server.limit = std::max(sizes.server.limit, memory.limit);
     sizes.disk = std::max(sizes.disk, whole(with_reserve(total(shard.disk).most), kGibibyte));

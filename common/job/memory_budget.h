@@ -21,6 +21,10 @@ inline constexpr std::uint64_t kUnreadShared = 32U << 20U;
 // contributions still.
 inline constexpr std::uint64_t kJournalBytes = 8U << 20U;
 
+// What strangers may send without an end, and what no part of a server accounts for, before all connections are cut:
+// beside all of its parts (server/memory_account.h).
+inline constexpr std::uint64_t kUnendedBytes = 256U << 20U;
+
 struct MemoryPart {
   std::string what;
   std::uint64_t bytes = 0;

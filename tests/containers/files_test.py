@@ -51,7 +51,9 @@ class Compose(unittest.TestCase):
         plan = self.plan()
         of_servers = memory_limit(blocks((DOCKER / "compose.yaml").read_text(), 0)["x-server"])
         for number, shard in enumerate(plan["shards"]):
-            self.check_limit(of_servers, shard["memory"]["most"], f"shard {number}", LEAST_ROOM_OF_SERVERS)
+            most = shard["memory"]["most"]
+            self.check_limit(of_servers, most + shard["unended_messages"]["most"], f"shard {number}")
+            self.assertGreaterEqual(of_servers, LEAST_ROOM_OF_SERVERS * most)
         for worker in plan["workers"]:
             self.check_limit(memory_limit(services()["worker"]), worker["memory"]["most"], "a worker")
 
