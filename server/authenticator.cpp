@@ -73,6 +73,7 @@ Authenticator::Authenticator(zmq::context_t& context, std::filesystem::path allo
     : path_(std::move(allowed_keys)), change_(path_), requests_(context, ZMQ_REP) {
   change_.seen();
   allowed_ = std::make_shared<const AllowedKeys>(load_allowed_keys(path_));
+  warn_of_rights();
   requests_.set(zmq::sockopt::linger, 0);
   requests_.bind(kZapAddress);
   thread_ = std::thread([this] { work(); });
@@ -166,6 +167,12 @@ std::string Authenticator::blame(const std::string& key) {
                             : ": it is refused for " + std::to_string(span / 1'000'000) + " s");
 }
 
+void Authenticator::warn_of_rights() const {
+  if (const auto why = why_not_guarded(path_); !why.empty()) {
+    log_warn("{}", why);
+  }
+}
+
 void Authenticator::look() {
   if (!change_.seen()) {
     return;
@@ -173,6 +180,7 @@ void Authenticator::look() {
   try {
     auto changed = std::make_shared<const AllowedKeys>(load_allowed_keys(path_));
     log_info("the allowed keys in {} are read anew: {}", path_.string(), changed->size());
+    warn_of_rights();
     const std::scoped_lock lock(mutex_);
     allowed_ = std::move(changed);
   } catch (const UsageError& error) {

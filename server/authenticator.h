@@ -51,6 +51,7 @@ class Authenticator {
   void answer();
   std::string_view verdict(const ZapRequest& request);
   void look();
+  void warn_of_rights() const;
   void count_let_in(const ZapRequest& request);
 
   const std::filesystem::path path_;

@@ -19,17 +19,25 @@ KeyRole role_of(const Peer& peer) {
 
 }  // namespace
 
+std::string KnownPeers::name_before(std::string_view key) const {
+  if (!before_) {
+    return {};
+  }
+  const auto was = before_->find(std::string(key));
+  return was == before_->end() ? std::string() : " (" + was->second.name + ")";
+}
+
 std::string KnownPeers::why_not(const Peer& peer, std::string_view key) {
   if (keys_ == nullptr) {
     return {};
   }
   if (const auto edition = keys_->edition(); !allowed_ || edition != edition_) {
     edition_ = edition;
-    allowed_ = keys_->allowed();
+    before_ = std::exchange(allowed_, keys_->allowed());
   }
   const auto found = allowed_->find(std::string(key));
   if (found == allowed_->end()) {
-    return "its key is no longer allowed: it has been taken out of the servers' allowed.keys";
+    return "its key" + name_before(key) + " is no longer allowed: it has been taken out of the servers' allowed.keys";
   }
   const auto needed = role_of(peer);
   if (found->second.role != needed) {

@@ -53,12 +53,14 @@ class KnownPeers {
     std::string routing_id;  // of that connection
   };
 
+  [[nodiscard]] std::string name_before(std::string_view key) const;
   [[nodiscard]] std::string why_not(const Peer& peer, std::string_view key);
   void forget_some();
 
   const Authenticator* keys_;
   std::shared_ptr<const AllowedKeys> allowed_;
-  std::uint64_t edition_ = 0;  // of that
+  std::shared_ptr<const AllowedKeys> before_;  // until they were read anew: with the names of those that are gone
+  std::uint64_t edition_ = 0;                  // of that
   std::unordered_map<std::string, Known> known_;
   std::unordered_map<std::string, std::deque<std::string>> named_by_;  // by key, the oldest first
 };

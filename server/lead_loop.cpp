@@ -135,7 +135,8 @@ void LeadLoop::receive() {
 
 void LeadLoop::refuse(const Received& received, const Refused& refused, std::uint32_t version) {
   metrics_.refused();
-  log_warn("refused a message: {}", refused.text);
+  const auto from = parse_routing_id(received.peer);
+  log_warn("refused a message of {}: {}", from ? name_of_peer(from->peer) : "a stranger", refused.text);
   tell(received.peer, unsent_.frame({received.peer, received.header.key()}, encoder_.encode(refused, version)));
 }
 

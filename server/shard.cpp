@@ -47,7 +47,16 @@ StoreStatus write_address_file(const std::string& path, const std::string& addre
 }
 
 void require_safe_bind(const std::string& address, const ServerOptions& options) {
-  if (!is_local_address(address) && options.keys.empty() && !options.insecure) {
+  if (!options.keys.empty() || options.insecure) {
+    return;
+  }
+  if (is_abstract_address(address)) {
+    throw UsageError("refusing to listen on " + address +
+                     ": every user of this machine could connect, for such a name has no rights. Bind ipc://PATH in a "
+                     "folder of your own, or pass --keys FOLDER (`ballast keygen` makes one), or --insecure on a "
+                     "machine whose users you trust");
+  }
+  if (!is_local_address(address)) {
     throw UsageError("refusing to listen on " + address +
                      ": anybody who reaches it could read and write the model. Pass --keys FOLDER (`ballast keygen` "
                      "makes one), or bind tcp://127.0.0.1:PORT or ipc://PATH, or pass --insecure on a network you "

@@ -146,7 +146,7 @@ std::optional<std::variant<WorkerConnections::Incoming, WorkerConnections::Unrea
 
 WorkerConnections::Unreadable WorkerConnections::refuse(const Received& received, const Refused& refused,
                                                         std::uint32_t version) {
-  log_warn("refused a message: {}", refused.text);
+  log_warn("refused a message of {}: {}", named(received.peer), refused.text);
   tell({received.peer, received.header.key()}, refused, version);
   return {};
 }

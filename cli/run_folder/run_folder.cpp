@@ -155,6 +155,7 @@ SocketFolder::SocketFolder(const fs::path& run_folder, std::uint32_t shards, std
   };
   if (longest() <= kMaxSocketPath) {
     fs::create_directories(path_);
+    fs::permissions(path_, fs::perms::owner_all);  // who may connect may do all
     return;
   }
   path_ = private_folder();

@@ -146,10 +146,19 @@ AllowedKeys load_allowed_keys(const std::filesystem::path& path) {
 
 std::string why_not_private(const std::filesystem::path& path) {
   struct stat found {};
-  if (::stat(path.c_str(), &found) != 0 || (found.st_mode & S_IROTH) == 0) {
+  if (::stat(path.c_str(), &found) != 0 || (found.st_mode & (S_IROTH | S_IWOTH)) == 0) {
     return {};
   }
-  return path.string() + " holds a secret key, and every user of this machine may read it: chmod o= " + path.string();
+  return path.string() + " holds a secret key, and every user of this machine may " +
+         ((found.st_mode & S_IROTH) != 0 ? "read" : "change") + " it: chmod o= " + path.string();
+}
+
+std::string why_not_guarded(const std::filesystem::path& path) {
+  struct stat found {};
+  if (::stat(path.c_str(), &found) != 0 || (found.st_mode & S_IWOTH) == 0) {
+    return {};
+  }
+  return "every user of this machine may change " + path.string() + ": chmod o-w " + path.string();
 }
 
 std::string format_keys(const OwnKeys& keys, std::string_view remark) {

@@ -51,8 +51,10 @@ AllowedKeys load_allowed_keys(const std::filesystem::path& path);
 // A file of keys as it is. Throws UsageError.
 std::string read_key_file(const std::filesystem::path& path);
 
-// What is wrong with who else may read a file of secrets, for a log; empty if nothing is.
+// What is wrong with who else may read or change a file of secrets, for a log; empty if nothing is.
 std::string why_not_private(const std::filesystem::path& path);
+// The same of one that holds no secret, and that only its owner and his group may change.
+std::string why_not_guarded(const std::filesystem::path& path);
 
 std::string format_keys(const OwnKeys& keys, std::string_view remark);
 std::string line_of(KeyRole role, const std::string& public_key, const std::string& name);

@@ -108,6 +108,10 @@ std::string machine_name() {
 
 bool is_local_address(const std::string& address) { return address.starts_with(kIpc) || is_loopback(host_of(address)); }
 
+bool is_abstract_address(const std::string& address) {
+  return address.starts_with(kIpc) && address.substr(kIpc.size()).starts_with('@');
+}
+
 std::string lane_address(const std::string& base, std::uint32_t lane) {
   if (base.starts_with(kIpc)) {
     return base + "-l" + std::to_string(lane);

@@ -9,6 +9,8 @@ namespace ballast {
 
 // Whether only this machine can reach it: ipc, or tcp on a numeric loopback address or localhost.
 bool is_local_address(const std::string& address);
+// A name of the kernel's instead of a file (ipc://@NAME): it has no rights, so every user of the machine may connect.
+bool is_abstract_address(const std::string& address);
 
 // Where the lane of this number listens, of a server that is told one address: tcp://HOST:PORT is that of lane 0, and
 // each further lane takes the next port; a port of * or 0 is chosen by the system for each. A path of ipc gets

@@ -74,8 +74,10 @@ void Lead::decide(const Turn& turn) {
 std::string Lead::describe(const ChunkMeasure& fault) const {
   return "step " + std::to_string(fault.step) + ": the gradient of " + config_.parameter_name(fault.parameter) +
          " (chunk " + std::to_string(fault.chunk) + ") is not finite, " +
-         (fault.slot == kNoSlot ? "though that of every slot is: their sum overflows"
-                                : "first in slot " + std::to_string(fault.slot));
+         (fault.slot == kNoSlot
+              ? "though that of every slot is by its statistics: their sum overflows, or somebody has brought "
+                "something else"
+              : "first in slot " + std::to_string(fault.slot));
 }
 
 void Lead::on_fault(const ChunkMeasure& fault) {

@@ -1,6 +1,7 @@
 #include <cstdlib>
 #include <optional>
 
+#include "common/keys/key_file.h"
 #include "common/log/log.h"
 #include "storage/copies/place.h"
 #include "storage/copies/s3_client.h"
@@ -284,6 +285,9 @@ std::string from_environment(const char* name, const std::string& otherwise = {}
 // What is in the environment is seen by every process that this one starts, and by who may read its /proc.
 StoreResult<S3Credentials> credentials_of(const CopyTarget& target) {
   if (!target.s3_credentials_file.empty()) {
+    if (const auto why = why_not_private(target.s3_credentials_file); !why.empty()) {
+      log_warn("{}", why);
+    }
     return load_s3_credentials(target.s3_credentials_file);
   }
   S3Credentials credentials{from_environment("AWS_ACCESS_KEY_ID"), from_environment("AWS_SECRET_ACCESS_KEY"),

@@ -168,7 +168,7 @@ class Changed(ByHand):
         allowed.write_text("".join(line for line in allowed.read_text().splitlines(True) if not line.endswith(" worker\n")))
         self.hand_out()
         self.assertEqual(old.wait(self.patience), 4, self.logs())  # it would hear the same in its next life
-        self.assertIn("its key is no longer allowed", self.logs_of["old"]())
+        self.assertIn("its key (worker) is no longer allowed", self.logs_of["old"]())
         self.train_on()
         self.assertEqual(self.status()["timeline"], 1)
         stopped = self.ask("stop", "operator.key", 0)

@@ -144,7 +144,7 @@ TEST_CASE("a key that is taken out of the file is refused from the next message 
   CHECK(peers.heard(from(session_routing_id(7)), folder.public_key("one")).empty());
   folder.revoke("one");
   eventually([&] { return authenticator.edition() == 1; });
-  CHECK(peers.heard(from(session_routing_id(7)), folder.public_key("one")).find("no longer allowed") !=
+  CHECK(peers.heard(from(session_routing_id(7)), folder.public_key("one")).find("its key (one) is no longer allowed") !=
         std::string::npos);
   folder.allow(KeyRole::worker, "two");
   eventually([&] { return authenticator.edition() == 2; });

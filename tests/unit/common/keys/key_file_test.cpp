@@ -96,7 +96,11 @@ TEST_CASE("a file of keys that is not there, or that everybody may read, is told
   ::chmod(path.c_str(), 0640);
   CHECK(why_not_private(path).empty());
   ::chmod(path.c_str(), 0644);
-  CHECK(has(why_not_private(path), "chmod o= " + path.string()));
+  CHECK(has(why_not_private(path), "may read it: chmod o= " + path.string()));
+  CHECK(why_not_guarded(path).empty());
+  ::chmod(path.c_str(), 0642);
+  CHECK(has(why_not_private(path), "may change it: chmod o= " + path.string()));
+  CHECK(has(why_not_guarded(path), "chmod o-w " + path.string()));
 }
 
 TEST_CASE("a change of a file is seen once, also through a link that leads elsewhere") {

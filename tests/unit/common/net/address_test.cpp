@@ -23,6 +23,14 @@ TEST_CASE("only ipc and numeric loopback are local") {
   }
 }
 
+TEST_CASE("a name instead of a file is told from one") {
+  CHECK(is_abstract_address("ipc://@lead"));
+  for (const char* address : {"ipc:///tmp/@lead", "ipc://lead@", "ipc://", "tcp://127.0.0.1:80", ""}) {
+    CAPTURE(address);
+    CHECK_FALSE(is_abstract_address(address));
+  }
+}
+
 TEST_CASE("each lane has an address of its own") {
   CHECK(lane_address("tcp://10.0.0.1:7100", 0) == "tcp://10.0.0.1:7100");
   CHECK(lane_address("tcp://10.0.0.1:7100", 3) == "tcp://10.0.0.1:7103");
