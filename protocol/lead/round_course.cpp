@@ -16,7 +16,8 @@ void RoundCourse::observe_idle(const ShardRoster& shards, const std::set<LaneId>
   for (const auto id : news) {
     const auto& report = shards.lanes().at(id).report;
     progress_.take(id, report);
-    shares_.brought(report.slots_by_session);
+    // The chunk that counts may be a version ahead of the lane's others.
+    shares_.brought(report.slots_by_session, std::max(report.open_step, report.rounds.reached));
   }
 }
 

@@ -1,7 +1,6 @@
 #include "protocol/lead/suspicion.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace ballast {
 
@@ -25,14 +24,14 @@ void Suspicion::excuse() {
   is_relieved_ = false;
 }
 
-void Suspicion::bring() {
-  has_brought_ = true;
+void Suspicion::bring(Step until) {
+  brought_until_ = std::max(brought_until_, until + 1);
   credit_ = std::min(credit_ + 1, kMostCredit);
   misses_ = 0;
 }
 
-void Suspicion::close_step() {
-  if (!std::exchange(has_brought_, false) && was_late_) {
+void Suspicion::close_step(Step step) {
+  if (was_late_ && step >= brought_until_) {
     credit_ -= std::min<std::uint32_t>(credit_, 1);
     ++misses_;
   }
@@ -47,7 +46,7 @@ void Suspicion::open_step(bool has_share) {
 void Suspicion::rewind() {
   is_late_ = false;
   was_late_ = false;
-  has_brought_ = false;
+  brought_until_ = 0;
   is_relieved_ = false;
 }
 

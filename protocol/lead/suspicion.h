@@ -33,10 +33,11 @@ class Suspicion {
   void relieve() { is_relieved_ = is_relieved_ || is_late_; }
   // Nothing of its share is waited for any more.
   void await_nothing() { is_late_ = is_late_ && is_relieved_; }
-  // The lanes say that they have taken something of it.
-  void bring();
+  // The lanes say that they have taken something of it, of step `until` at the latest: the one that is open here, or
+  // the next, for the lane that counts may be a step ahead.
+  void bring(Step until);
   // The open step is over.
-  void close_step();
+  void close_step(Step step);
   // The next one opens, or work is given out again.
   void open_step(bool has_share);
   void rewind();
@@ -54,7 +55,7 @@ class Suspicion {
   template <typename = void>
   [[nodiscard]] auto state() const {
     return listed::all(listed::plain(is_lost_, is_silent_, is_unpaying_, is_late_, is_relieved_),
-                       listed::plain(was_late_, has_brought_, credit_, misses_));
+                       listed::plain(was_late_, brought_until_, credit_, misses_));
   }
 
  private:
@@ -63,8 +64,8 @@ class Suspicion {
   bool is_unpaying_ = false;
   bool is_late_ = false;
   bool is_relieved_ = false;
-  bool was_late_ = false;     // in the open step, when it was heard of
-  bool has_brought_ = false;  // something, in the open step
+  bool was_late_ = false;   // in the open step, when it was heard of
+  Step brought_until_ = 0;  // it has brought something of each step before it, as far as anybody says
   std::uint32_t credit_ = 0;
   std::uint32_t misses_ = 0;  // steps in a row in which it was late, though not silent, and brought nothing
 };

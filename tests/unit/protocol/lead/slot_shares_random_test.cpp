@@ -344,7 +344,7 @@ class ModelJob {
         all.push_back({id, slots});
       }
     }
-    shares_.brought(all);
+    shares_.brought(all, open_);
   }
 
   void lose_silent() {
