@@ -58,6 +58,15 @@ class CiRun(unittest.TestCase):
         self.assertIn("failed: bad", said)
         self.assertEqual(said.count("why"), 3, said)  # in the part's line, as it comes, and in its last words
 
+    def test_what_a_failed_test_said_is_said_again(self):
+        scissors, line = 5 * "\u2015" + " \u2700  " + 5 * "\u2015", 15 * "\u2015"
+        marked = f"echo {scissors}; echo stderr:; echo reason; echo {line}; seq 100; exit 1"
+        script = self.start(f'part "tests" bash -c "{marked}"\n')
+        said, _ = script.communicate(timeout=PATIENCE)
+        reports = said[said.index("its last words"):]
+        self.assertIn("stderr:\nreason\n", reports)
+        self.assertEqual(reports.count("\n1\n"), 0, reports)
+
 
 if __name__ == "__main__":
     unittest.main()
