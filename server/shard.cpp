@@ -120,6 +120,12 @@ std::vector<std::uint64_t> memory_of_lanes(const Job& job, const ServerOptions& 
   const auto shard = memory_of_shards(job).at(number);
   const auto bytes = server_bytes(job, shard, machine);
   log_info("memory of {} MiB, {} of it for contributions", bytes >> 20U, (bytes - shard.taken_bytes()) >> 20U);
+  if (machine != 0 && bytes > machine) {
+    log_warn(
+        "{}: cluster.memory_mib is more than the {} MiB of this machine or control group: the kernel may end this "
+        "server before it is used up",
+        options.job, machine >> 20U);
+  }
   return shard.divide(bytes).value();
 }
 
@@ -144,6 +150,9 @@ Shard::Shard(const Job& job, const ServerOptions& options)
   }
   context_.set(zmq::ctxopt::io_threads, static_cast<int>(io_threads_of(job.spec.cluster)));  // before any socket
   if (!options_.keys.empty()) {
+    if (options_.insecure) {
+      log_warn("--insecure changes nothing beside --keys: who has no allowed key is refused");
+    }
     keys_ = ServerKeys(context_, options_.keys);
   }
   describe_process(metrics_.get(), "shard", std::to_string(options_.shard), job.spec.job);

@@ -288,7 +288,15 @@ StoreResult<S3Credentials> credentials_of(const CopyTarget& target) {
     if (const auto why = why_not_private(target.s3_credentials_file); !why.empty()) {
       log_warn("{}", why);
     }
-    return load_s3_credentials(target.s3_credentials_file);
+    auto credentials = load_s3_credentials(target.s3_credentials_file);
+    if (!credentials.ok()) {
+      return StoreStatus{credentials.status().code(),
+                         target.place +
+                             ": no keys for it (durability.s3_credentials_file; of `ballast restore` "
+                             "--s3-credentials-file): " +
+                             credentials.status().text()};
+    }
+    return credentials;
   }
   S3Credentials credentials{from_environment("AWS_ACCESS_KEY_ID"), from_environment("AWS_SECRET_ACCESS_KEY"),
                             from_environment("AWS_SESSION_TOKEN")};

@@ -409,6 +409,8 @@ TEST_CASE("addresses that cannot be are refused with the address and why") {
     CHECK(refusal.starts_with("cannot bind"));
     CHECK(refusal.find(address) != std::string::npos);
   }
+  CHECK(refusal_of(router, "tcp://no-such-interface:1").find("listen on a number or an interface of this machine") !=
+        std::string::npos);
   Dealer dealer(context, "w");
   CHECK_THROWS_AS(dealer.connect("tcp//127.0.0.1:1"), std::runtime_error);
 }

@@ -59,7 +59,10 @@ TEST_CASE("a storage is asked with the keys that its file has now, and the envir
   ::unsetenv("AWS_SECRET_ACCESS_KEY");
   auto target = server.target();
   target.s3_credentials_file = file;
-  CHECK_FALSE(open_copy_place(target).ok());  // it is not there
+  const auto missing = open_copy_place(target);
+  REQUIRE_FALSE(missing.ok());
+  CHECK(missing.status().text().find("no keys for it (durability.s3_credentials_file") != std::string::npos);
+  CHECK(missing.status().text().find(file + ": cannot be read") != std::string::npos);
   write("wrong");
   const auto place = open_copy_place(target);
   REQUIRE(place.ok());
