@@ -2,7 +2,7 @@
 workers offer contributions, are called for them and never pay: a third stops reading, a third reads slowly, a third
 vanishes. The job goes on, and has equal bits at every budget.
 
-BALLAST_BUDGET_STEPS: of each run (10). BALLAST_BUDGET_PLOT=FILE.svg: draws every step's peak."""
+BALLAST_BUDGET_STEPS: of each run (6). BALLAST_BUDGET_PLOT=FILE.svg: draws every step's peak."""
 
 import json
 import os
@@ -15,7 +15,7 @@ import metrics
 import plot
 from peaks import MEBIBYTE, Peaks, least_memory
 
-STEPS = int(os.environ.get("BALLAST_BUDGET_STEPS", "10"))
+STEPS = int(os.environ.get("BALLAST_BUDGET_STEPS", "6"))
 PLOT = os.environ.get("BALLAST_BUDGET_PLOT")
 SESSIONS = 200
 SHARDS = 2
