@@ -320,6 +320,7 @@ TEST_CASE("each refused handshake is counted once, whenever that is asked for") 
       zmq::socket_t stranger(others, zmq::socket_type::dealer);
       stranger.set(zmq::sockopt::linger, 0);
       stranger.set(zmq::sockopt::plain_username, "who");  // a mechanism that the router has not
+      stranger.set(zmq::sockopt::reconnect_ivl, -1);      // it tries once
       stranger.connect(address);
       eventually([&] {
         for (int n = 0; n < kAtOnce; ++n) {
