@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <condition_variable>
+#include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
@@ -42,15 +45,18 @@ LaneConfig config_of(const Job& job) {
   return config;
 }
 
-// A lane of its own shard, reached over the transport, and a lead that the test speaks for.
+// A lane of its own shard, reached over the transport, and a lead that the test speaks for. `trouble`: what the lane asks
+// the shard at each tick, before it looks at anything else.
 class LaneOfTest {
  public:
-  LaneOfTest(const Job& job, LaneConfig config, const std::string& transport)
+  LaneOfTest(
+      const Job& job, LaneConfig config, const std::string& transport,
+      std::function<std::string()> trouble = [] { return std::string(); })
       : lead_(context_),
         storage_(std::make_unique<ShardStorage>(store_, nullptr, room_, 1, 1)),
         at_{addresses_.make(transport), "", lead_.bind(addresses_.make("ipc"))},
         lane_(context_, ServerKeys(), job, std::move(config), at_,
-              {*storage_, nullptr, nullptr, nullptr, false, [] { return std::string(); }}, &metrics_) {}
+              {*storage_, nullptr, nullptr, nullptr, false, std::move(trouble)}, &metrics_) {}
   ~LaneOfTest() {
     if (thread_.joinable()) {
       lane_.interrupt("the test is over");
@@ -161,20 +167,21 @@ LaneConfig one_chunk_of(const Job& job) {
 // A worker's connection to a lane.
 class LaneClient {
  public:
-  LaneClient(zmq::context_t& context, const std::string& address, SessionId session, bool reads = true)
+  LaneClient(zmq::context_t& context, const std::string& address, SessionId session, bool reads = true,
+             bool takes_calls = false)
       : dealer_(context, session_routing_id(session), {.linger_ms = 0, .buffer_bytes = 65536}) {
     if (!reads) {
       dealer_.raw().set(zmq::sockopt::rcvhwm, 1);
     }
     dealer_.connect(address);
-    say(LaneHello{"worker " + std::to_string(session), "", ""});
+    say(LaneHello{"worker " + std::to_string(session), "", "", takes_calls});
   }
 
   void say(const Message& message) { dealer_.send("", encoder_.encode(message)); }
   // Its only chunk's gradient of the step, of all slots.
-  void push(Step step, const LaneChunk& chunk, ReleaseQueue& releases) {
+  void push(Step step, const LaneChunk& chunk, ReleaseQueue& releases, std::uint64_t call = 0) {
     gradient_.resize(chunk.bytes);
-    const Push push{1, step, chunk.id, {0, 4}, false, kNoSlot, {}};
+    const Push push{1, step, chunk.id, {0, 4}, false, kNoSlot, {}, {}, call};
     dealer_.send("", encoder_.encode(push),
                  {gradient_.data(), gradient_.size(), {0, step, nullptr, chunk.bytes}, &releases});
   }
@@ -331,6 +338,100 @@ TEST_CASE("beside one that never stops an update waits for readers, and ends the
     });
     worker.close();
     first.close();
+    others.close();
+  }
+}
+
+// ---- calls that are paid late
+
+// Keeps who enters while it is shut.
+class Barrier {
+ public:
+  void enter() {
+    std::unique_lock lock(mutex_);
+    is_kept_ = is_shut_;
+    changed_.notify_all();
+    changed_.wait(lock, [this] { return !is_kept_ || !is_shut_; });
+    is_kept_ = false;
+  }
+  void shut() {
+    std::unique_lock lock(mutex_);
+    is_shut_ = true;
+    changed_.wait(lock, [this] { return is_kept_; });
+  }
+  // Who is kept goes on until it enters again.
+  void let_by() {
+    std::unique_lock lock(mutex_);
+    is_kept_ = false;
+    changed_.notify_all();
+    changed_.wait(lock, [this] { return is_kept_; });
+  }
+  void open() {
+    const std::scoped_lock lock(mutex_);
+    is_shut_ = false;
+    changed_.notify_all();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool is_shut_ = false;
+  bool is_kept_ = false;
+};
+
+// The payload may be at its socket behind more messages than it reads at a time.
+TEST_CASE("a lane that stood still takes no call back before it has read what came meanwhile") {
+  constexpr int kBefore = 200;  // of many turns, and less than may wait at the socket
+  constexpr Micros kOverdue = 500'000;
+  const auto job = small_buffers("4");
+  auto config = config_of(job);
+  config.call_overdue = kOverdue;
+  config.database = {1, 1};
+  const auto chunk = config.chunks.front();
+  for (const std::string transport : kTransports) {
+    CAPTURE(transport);
+    ReleaseQueue releases;
+    zmq::context_t others;
+    Barrier barrier;
+    LaneOfTest lane(job, config, transport, [&barrier] {
+      barrier.enter();
+      return std::string();
+    });
+    lane.begin();
+    eventually([&] { return lane.hear_lane().serving; });
+    LaneClient worker(others, lane.address(), 1, true, true);
+    eventually([&] { return worker.next<LaneWelcome>(); });
+    const std::unique_ptr<Barrier, void (*)(Barrier*)> open_at_last(&barrier, [](Barrier* shut) { shut->open(); });
+    barrier.shut();
+    worker.say(Offers{1, {{0, chunk.id, {0, 4}}}});
+    std::optional<Call> call;
+    eventually([&] {
+      barrier.let_by();
+      ::usleep(20'000);
+      call = worker.next<Call>();
+      return call.has_value();
+    });
+    for (int i = 0; i < kBefore; ++i) {
+      worker.say(CallVoid{call->number + 1});
+    }
+    worker.push(0, chunk, releases, call->number);
+    ::usleep(2 * kOverdue);
+    barrier.open();
+    eventually([&] {
+      lane.hear_lane();
+      const auto receipt = worker.next<Receipt>();
+      return receipt && receipt->outcome == ReceiptOutcome::accepted;
+    });
+    CHECK(worker.ends() == 0);
+
+    // And one that is never paid is taken back.
+    worker.say(Offers{1, {{1, chunk.id, {0, 4}}}});
+    eventually([&] {
+      lane.hear_lane();
+      worker.next<Call>();
+      return worker.ends() == 1;
+    });
+    worker.close();
     others.close();
   }
 }
