@@ -33,6 +33,7 @@ LeadLoop::LeadLoop(zmq::context_t& context, const ServerKeys& keys, LeadConfig c
       metrics_(metrics),
       peers_(keys.authenticator()),
       handshakes_(metrics, "lead"),
+      unsent_(keys.authenticator() != nullptr),
       ticks_(kTick),
       tellings_(kTelling),
       keeping_(std::move(keeping)) {}

@@ -37,7 +37,8 @@ WorkerConnections::WorkerConnections(zmq::context_t& context, std::uint64_t buff
                                      const ServerKeys& keys, std::shared_ptr<Intake> intake)
     : router_(context, lane_socket(buffer_bytes, std::move(intake)), bind_address, keys.secret_key()),
       address_(advertised_address(router_->endpoint(), advertised_host)),
-      peers_(keys.authenticator()) {
+      peers_(keys.authenticator()),
+      unsent_(keys.authenticator() != nullptr) {
   watch(0);
 }
 

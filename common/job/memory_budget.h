@@ -15,7 +15,7 @@ namespace ballast {
 // took 22 to 30 MB, the most with the lead.
 inline constexpr std::uint64_t kServerBytes = 27'000'000;
 // Of each ROUTER (a lane's, the lead's), what it has said and nobody has read: as common/net/unsent_replies.h has it.
-inline constexpr std::uint64_t kUnreadOfEach = 32U << 10U;
+inline constexpr std::uint64_t kUnreadOfEach = 16U << 10U;
 inline constexpr std::uint64_t kUnreadShared = 32U << 20U;
 // Of a journal: the window that it is read by, and the heads of records that are not committed. Their payloads are
 // contributions still.

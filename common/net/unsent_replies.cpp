@@ -17,13 +17,15 @@ struct UnsentReplies::Note {
 };
 
 std::optional<zmq::message_t> UnsentReplies::frame(To to, SharedBytes bytes) {
-  const auto* peer = find(to);
+  const auto known = peers_.find(std::string(to.name));
+  const auto* peer = known == peers_.end() ? nullptr : &known->second;
   const std::uint64_t counted = bytes->size() + kOfFrame;
-  if (peer == nullptr) {
+  const bool is_own = (peer == nullptr ? 0 : peer->own->load()) + counted <= room_.own;
+  if (!is_own && !fits_shared(peer, counted)) {
     return std::nullopt;
   }
-  const bool is_own = *peer->own + counted <= room_.own;
-  if (!is_own && !fits_shared(*peer, counted)) {
+  peer = peer == nullptr ? add(to) : peer;
+  if (peer == nullptr) {
     return std::nullopt;
   }
   // ZeroMQ takes a pointer to non-const but only reads.
@@ -43,9 +45,10 @@ std::optional<zmq::message_t> UnsentReplies::frame(To peer, std::span<const std:
   return frame(peer, std::make_shared<const std::vector<std::byte>>(bytes.begin(), bytes.end()));
 }
 
-bool UnsentReplies::fits_shared(const Peer& peer, std::uint64_t bytes) const {
+// Null: of one that has read all.
+bool UnsentReplies::fits_shared(const Peer* peer, std::uint64_t bytes) const {
   const std::uint64_t left = room_.shared - std::min<std::uint64_t>(room_.shared, *shared_);
-  return bytes <= left && (peer.has_read_all() || *peer.shared + bytes <= left / kShare);
+  return bytes <= left && (peer == nullptr || peer->has_read_all() || *peer->shared + bytes <= left / kShare);
 }
 
 void UnsentReplies::let_go(void* /*data*/, void* hint) {
@@ -67,30 +70,28 @@ std::uint64_t UnsentReplies::bytes() const {
 }
 
 // Null if too many others are known, and have not read all.
-UnsentReplies::Peer* UnsentReplies::find(To peer) {
-  std::string name(peer.name);
-  if (const auto known = peers_.find(name); known != peers_.end()) {
-    return &known->second;
-  }
-  if (!has_place(peer.key)) {
+UnsentReplies::Peer* UnsentReplies::add(To peer) {
+  const std::string key(peer.key);
+  if (!has_place(key)) {
     forget_readers();
   }
-  if (!has_place(peer.key)) {
+  if (!has_place(key)) {
     return nullptr;
   }
-  ++places_[std::string(peer.key)];
-  return &peers_.emplace(std::move(name), Peer{none(), none(), std::string(peer.key)}).first->second;
+  ++places_[key];
+  return &peers_.emplace(std::string(peer.name), Peer{none(), none(), key}).first->second;
 }
 
-bool UnsentReplies::has_place(std::string_view key) const {
+bool UnsentReplies::has_place(const std::string& key) const {
   const auto left = kMostPeers - peers_.size();
-  const auto taken = key.empty() ? places_.end() : places_.find(std::string(key));
+  const auto taken = has_keys_ ? places_.find(key) : places_.end();
   return left > 0 && (taken == places_.end() || taken->second < left);
 }
 
 // Nobody has read all since the last look unless something was let go of.
 void UnsentReplies::forget_readers() {
-  if (std::exchange(looked_at_, *read_) == *read_) {
+  const std::uint64_t read = *read_;  // asked once: the transport counts on
+  if (std::exchange(looked_at_, read) == read) {
     return;
   }
   std::erase_if(peers_, [&](const auto& known) {

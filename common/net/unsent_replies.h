@@ -22,24 +22,27 @@ using SharedBytes = std::shared_ptr<const std::vector<std::byte>>;
 // has no room is not said: whoever needs it asks again. Whatever it is that they are told, a peer has room of its own,
 // which nobody can take from it, and beside it an eighth of what is left of the room that all share; of that a first
 // frame may have as much as there is. So all of it together is at most kMostPeers * own + shared, by default 96 MiB.
-// Of kMostPeers places a key has no more than it leaves, however many peers it has: those of another key are always
-// told something. One thread, but for the transport's.
+// Where peers have keys, a key has no more of kMostPeers places than it leaves: 2,048 where no other has any, and 1,024
+// beside another one that has as many as it may. One thread, but for the transport's.
 class UnsentReplies {
  public:
   struct Room {
-    std::uint64_t own = 32U << 10U;
+    std::uint64_t own = 16U << 10U;
     std::uint64_t shared = 32U << 20U;
   };
   static constexpr std::uint64_t kShare = 8;
-  // That have something unsent; others are told nothing meanwhile. Twice as many as there are sessions, or lanes.
-  static constexpr std::size_t kMostPeers = 2048;
+  // That have something unsent; others are told nothing meanwhile. So that one key has room for two connections of each
+  // session, and a lead besides for each lane.
+  static constexpr std::size_t kMostPeers = 4096;
   // Counts beside the bytes of each frame: what the transport and this keep of it.
   static constexpr std::uint64_t kOfFrame = 256;
 
-  explicit UnsentReplies(Room room) : room_(room) {}
-  UnsentReplies() : UnsentReplies(Room{}) {}
+  // `has_keys`: peers have keys; else one may have all places.
+  UnsentReplies(bool has_keys, Room room) : room_(room), has_keys_(has_keys) {}
+  explicit UnsentReplies(bool has_keys) : UnsentReplies(has_keys, Room{}) {}
 
-  // By a name of its own, and the key that it came with; an empty one: there are none, or its is not known.
+  // By a name of its own, and the key that it came with; an empty one: there are none, or its is not known. Those whose
+  // key is not known are one key's.
   struct To {
     std::string_view name;
     std::string_view key = {};
@@ -65,12 +68,13 @@ class UnsentReplies {
 
   static Count none() { return std::make_shared<std::atomic<std::uint64_t>>(0); }
   static void let_go(void* data, void* hint);
-  Peer* find(To peer);
-  [[nodiscard]] bool has_place(std::string_view key) const;
+  Peer* add(To peer);
+  [[nodiscard]] bool has_place(const std::string& key) const;
   void forget_readers();
-  [[nodiscard]] bool fits_shared(const Peer& peer, std::uint64_t bytes) const;
+  [[nodiscard]] bool fits_shared(const Peer* peer, std::uint64_t bytes) const;
 
   const Room room_;
+  const bool has_keys_;
   const Count shared_ = none();  // of all peers
   const Count read_ = none();    // frames that were let go of, ever
   std::uint64_t looked_at_ = 0;  // read_, when peers were looked through last

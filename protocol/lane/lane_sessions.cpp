@@ -66,7 +66,7 @@ void LaneSessions::forget(SessionId session) {
   if (found == sessions_.end()) {
     return;
   }
-  waiting_.erase(session);
+  await(session, found->second, std::nullopt);
   deferred_ -= found->second.pulls.deferred();
   mute_.erase({found->second.seen, session});
   sessions_.erase(found);
@@ -118,11 +118,20 @@ void LaneSessions::change_pulls(SessionId id, Session& session, Change&& change)
   deferred_ -= session.pulls.deferred();
   change(session.pulls);
   deferred_ += session.pulls.deferred();
-  if (session.pulls.waiting() > 0) {
-    waiting_.insert(id);
-  } else {
-    waiting_.erase(id);
+  await(id, session, session.pulls.lowest_awaited());
+}
+
+void LaneSessions::await(SessionId id, Session& session, std::optional<Version> lowest) {
+  if (session.awaits == lowest) {
+    return;
   }
+  if (session.awaits) {
+    waiting_.erase({*session.awaits, id});
+  }
+  if (lowest) {
+    waiting_.emplace(*lowest, id);
+  }
+  session.awaits = lowest;
 }
 
 std::optional<WeightsReply> LaneSessions::want(SessionId session, const ServedChunk& chunk, WantedVersion wanted) {
@@ -191,8 +200,8 @@ void LaneSessions::take_turn(SessionId id, Session& session) {
 std::vector<WeightsReply> LaneSessions::answer_waiting(const ServedChunk& chunk) {
   std::vector<WeightsReply> replies;
   const auto place = place_of(chunk.id);
-  for (auto at = waiting_.begin(); at != waiting_.end();) {
-    const auto id = *at++;  // it may wait for nothing any more
+  for (auto at = waiting_.begin(); at != waiting_.end() && at->first <= chunk.newest;) {
+    const auto id = (at++)->second;  // it may wait for something else from here on
     std::vector<WantedVersion> came;
     change_pulls(id, sessions_.at(id), [&](OpenPulls& pulls) { came = pulls.came_to(place, chunk.newest); });
     for (const auto& wanted : came) {
@@ -266,6 +275,7 @@ void LaneSessions::forget_replies() {
   for (auto& [id, session] : sessions_) {
     session.is_in_turn = false;
     session.pulls = {};
+    session.awaits.reset();
   }
 }
 

@@ -133,11 +133,12 @@ class LaneSessions {
     std::uint64_t reply_bytes = 0;
     std::uint32_t replies = 0;
     OpenPulls pulls;
+    std::optional<Version> awaits;  // its place in waiting_
 
     template <typename = void>
     [[nodiscard]] auto state() const {
       return listed::all(listed::ages(seen), listed::plain(has_spoken, is_in_turn), listed::names(connection, payer),
-                         listed::plain(reply_bytes, replies), listed::parts(pulls));
+                         listed::plain(reply_bytes, replies), listed::parts(pulls), listed::fixed(awaits));
     }
   };
 
@@ -147,6 +148,7 @@ class LaneSessions {
   [[nodiscard]] std::uint32_t place_of(ChunkId chunk) const;
   template <typename Change>
   void change_pulls(SessionId id, Session& session, Change&& change);
+  void await(SessionId id, Session& session, std::optional<Version> lowest);
   void defer(SessionId id, Session& session, ChunkId chunk, const WantedVersion& wanted);
   [[nodiscard]] std::optional<std::uint64_t> first_deferred_bytes(const Session& session) const;
   [[nodiscard]] bool fits(const Session& session, std::uint64_t bytes) const;
@@ -163,7 +165,7 @@ class LaneSessions {
   std::uint64_t reply_bytes_ = 0;                // of all sessions, also of those that have gone since
   std::deque<SessionId> turns_;                  // who waits for the window of all, and may have gone since
   // These follow from the sessions.
-  std::set<SessionId> waiting_;  // for anything
+  std::set<std::pair<Version, SessionId>> waiting_;  // with the lowest version that each waits for
   std::size_t deferred_ = 0;
   std::vector<SessionId> barred_;
   std::map<SessionId, std::uint64_t> contributions_;

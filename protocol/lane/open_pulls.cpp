@@ -38,8 +38,18 @@ void OpenPulls::defer(std::uint32_t place, const WantedVersion& wanted) {
       deferred_ -= each.deferred.erase(place) ? 1 : 0;
     }
   }
-  deferred_ += asked(wanted).deferred.insert(place) ? 1 : 0;
   forget_answered();
+  deferred_ += asked(wanted).deferred.insert(place) ? 1 : 0;
+}
+
+std::optional<Version> OpenPulls::lowest_awaited() const {
+  std::optional<Version> lowest;
+  for (const auto& each : asked_) {
+    if (!each.waiting.empty()) {
+      lowest = std::min(lowest.value_or(each.wanted.version), each.wanted.version);
+    }
+  }
+  return lowest;
 }
 
 std::optional<OpenPulls::Deferred> OpenPulls::first_deferred() const {

@@ -44,6 +44,8 @@ class OpenPulls {
   [[nodiscard]] std::optional<Deferred> first_deferred() const;
   void take(const Deferred& deferred);
 
+  // The lowest version that some chunk waits for; nothing: none waits.
+  [[nodiscard]] std::optional<Version> lowest_awaited() const;
   [[nodiscard]] std::size_t waiting() const { return waiting_; }
   [[nodiscard]] std::size_t deferred() const { return deferred_; }
 

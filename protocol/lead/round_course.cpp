@@ -16,7 +16,7 @@ void RoundCourse::observe_idle(const ShardRoster& shards, const std::set<LaneId>
   for (const auto id : news) {
     const auto& report = shards.lanes().at(id).report;
     progress_.take(id, report);
-    // The chunk that counts may be a version ahead of the lane's others.
+    // Slots count once their step is applied. The chunk that counts may be a version ahead of the lane's others.
     shares_.brought(report.slots_by_session, std::max(report.open_step, report.rounds.reached));
   }
 }

@@ -105,14 +105,14 @@ bool SlotHolders::change_credit(SlotHolder& holder, Change&& change) {
   return !had_credit && has_credit;
 }
 
-bool SlotHolders::brought(const std::vector<SessionSlots>& slots, Step until) {
+bool SlotHolders::brought(const std::vector<SessionSlots>& slots, Step end) {
   bool is_new = false;
   for (const auto& entry : slots) {
     const auto known = holders_.find(entry.session);
     if (known == holders_.end() || std::exchange(brought_[entry.session], entry.slots) == entry.slots) {
       continue;
     }
-    is_new = change_credit(known->second, [&](Suspicion& own) { own.bring(until); }) || is_new;
+    is_new = change_credit(known->second, [&](Suspicion& own) { own.bring(end); }) || is_new;
   }
   forget_counts(slots);
   some_have_credit_ = some_have_credit_ || is_new;

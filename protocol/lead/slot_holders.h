@@ -56,9 +56,9 @@ class SlotHolders {
   // It is not counted on. If it was given up by mistake, it goes on with its share when it is back in this step.
   void lose(SessionId session);
   HolderNews heard(SessionId session, const SlotProgress& progress, Micros now);
-  // So many slots of each have become part of steps, of `until` at the latest, by a lane's newest report. Whether one
-  // has credit that had none.
-  bool brought(const std::vector<SessionSlots>& slots, Step until);
+  // So many slots of each have become part of steps before `end`, by a lane's newest report. Whether one has credit
+  // that had none.
+  bool brought(const std::vector<SessionSlots>& slots, Step end);
   // A step is open; all have their standing ranges of it.
   void open_step(Step step, const SlotSet& missing, WantedSlots wanted, const Ranges& standing, Micros now);
   // Of the step that is open.

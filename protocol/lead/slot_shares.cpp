@@ -55,8 +55,8 @@ void SlotShares::divide(const std::vector<SessionId>& sessions, Step from) {
   }
 }
 
-void SlotShares::brought(const std::vector<SessionSlots>& slots, Step until) {
-  if (holders_.brought(slots, until)) {
+void SlotShares::brought(const std::vector<SessionSlots>& slots, Step end) {
+  if (holders_.brought(slots, end)) {
     decided_until_ = std::min(decided_until_, open() + 1);  // without it
     divides_anew_ = true;
   }

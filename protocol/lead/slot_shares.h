@@ -53,8 +53,8 @@ class SlotShares {
   void observe(Step step, const SlotSet& lacking, WantedSlots wanted, Micros now);
   // Of lanes that do not tell what they want next.
   void observe(Step step, const SlotSet& lacking, Micros now) { observe(step, lacking, {lacking, {}}, now); }
-  // So many slots of each have become part of steps, of `until` at the latest, by a lane's newest report.
-  void brought(const std::vector<SessionSlots>& slots, Step until);
+  // So many slots of each have become part of steps before `end`, by a lane's newest report.
+  void brought(const std::vector<SessionSlots>& slots, Step end);
   // The job is taken back: what was given out and observed is forgotten.
   void rewind();
   // The lead did not run for so long.

@@ -24,8 +24,8 @@ void Suspicion::excuse() {
   is_relieved_ = false;
 }
 
-void Suspicion::bring(Step until) {
-  brought_until_ = std::max(brought_until_, until + 1);
+void Suspicion::bring(Step end) {
+  brought_until_ = std::max(brought_until_, end);
   credit_ = std::min(credit_ + 1, kMostCredit);
   misses_ = 0;
 }

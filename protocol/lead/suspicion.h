@@ -33,9 +33,9 @@ class Suspicion {
   void relieve() { is_relieved_ = is_relieved_ || is_late_; }
   // Nothing of its share is waited for any more.
   void await_nothing() { is_late_ = is_late_ && is_relieved_; }
-  // The lanes say that they have taken something of it, of step `until` at the latest: the one that is open here, or
-  // the next, for the lane that counts may be a step ahead.
-  void bring(Step until);
+  // The lanes say that something of it has become part of a step before `end`: of the step that is open here, or of the
+  // next, for the lane that counts may be a step ahead.
+  void bring(Step end);
   // The open step is over.
   void close_step(Step step);
   // The next one opens, or work is given out again.

@@ -45,8 +45,8 @@ LaneConfig config_of(const Job& job) {
   return config;
 }
 
-// A lane of its own shard, reached over the transport, and a lead that the test speaks for. `trouble`: what the lane asks
-// the shard at each tick, before it looks at anything else.
+// A lane of its own shard, reached over the transport, and a lead that the test speaks for. `trouble`: what the lane
+// asks the shard at each tick, before it looks at anything else.
 class LaneOfTest {
  public:
   LaneOfTest(

@@ -216,7 +216,7 @@ TEST_CASE("long headers alone end a turn of the lead") {
   constexpr std::size_t kBytes = 64U << 10U;
   constexpr auto kOfATurn = static_cast<double>(Turn::kBytes / (kBytes * Turn::kHeaderByte));
   static_assert(kMessages * kBytes < Turn::kBytes);
-  UnsentReplies unread;
+  UnsentReplies unread(false);
   zmq::context_t others;
   LeadOfTest lead(of_a_job(), "tcp");
   // All of them wait at the lead before its first turn, and so does what ends it: a turn looks for that last.

@@ -24,7 +24,7 @@ std::size_t fill(UnsentReplies& replies, UnsentReplies::To peer, std::vector<zmq
 }
 
 TEST_CASE("a peer that does not read is told so much and no more, and goes on when it has read") {
-  UnsentReplies replies(kRoom);
+  UnsentReplies replies(false, kRoom);
   std::vector<zmq::message_t> held;
   // Its own room, and a ninth of what all share: an eighth of what it leaves of that.
   CHECK(fill(replies, {"one"}, held) == 10 + 100);
@@ -35,7 +35,7 @@ TEST_CASE("a peer that does not read is told so much and no more, and goes on wh
 }
 
 TEST_CASE("peers that do not read stay within one bound, however many they are, and take nobody's own room") {
-  UnsentReplies replies(kRoom);
+  UnsentReplies replies(false, kRoom);
   std::vector<zmq::message_t> held;
   for (std::size_t peer = 1; peer < UnsentReplies::kMostPeers; ++peer) {
     const auto name = "peer " + std::to_string(peer);
@@ -49,7 +49,7 @@ TEST_CASE("peers that do not read stay within one bound, however many they are, 
 }
 
 TEST_CASE("one key's peers that do not read leave places for those of other keys, and get theirs back when they read") {
-  UnsentReplies replies(kRoom);
+  UnsentReplies replies(true, kRoom);
   std::vector<zmq::message_t> held;
   const auto tell = [&](const std::string& name, const std::string& key) {
     auto frame = replies.frame({name, key}, some_bytes());
@@ -69,13 +69,47 @@ TEST_CASE("one key's peers that do not read leave places for those of other keys
   }
   CHECK(tell("lane", "the servers'"));
   CHECK_FALSE(tell("idle again", "one key"));
+  std::size_t unknown = 0;
+  for (std::size_t peer = 0; peer < UnsentReplies::kMostPeers; ++peer) {
+    unknown += tell("forgotten " + std::to_string(peer), "") ? 1 : 0;
+  }
+  CHECK(unknown <= UnsentReplies::kMostPeers / 8);
+  CHECK(tell("another lane", "the servers'"));
   held.clear();
   CHECK(tell("idle again", "one key"));
   CHECK(replies.bytes() == kFrame);
 }
 
+TEST_CASE("two connections of each of 1,000 sessions of one key have a place, and beside them each of 1,024 lanes") {
+  UnsentReplies replies(true, kRoom);
+  std::vector<zmq::message_t> held;
+  const auto tell = [&](const std::string& name, const std::string& key) {
+    auto frame = replies.frame({name, key}, some_bytes());
+    REQUIRE(frame);
+    held.push_back(std::move(*frame));
+  };
+  for (int session = 0; session < 1'000; ++session) {
+    tell("first of " + std::to_string(session), "worker");
+  }
+  for (int lane = 0; lane < 1'024; ++lane) {
+    tell("lane " + std::to_string(lane), "server");
+  }
+  for (int session = 0; session < 500; ++session) {
+    tell("second of " + std::to_string(session), "worker");
+  }
+}
+
+TEST_CASE("who is told nothing for want of room has no place for it") {
+  UnsentReplies replies(false, kRoom);
+  std::vector<zmq::message_t> held;
+  for (std::size_t peer = 0; peer < 2 * UnsentReplies::kMostPeers; ++peer) {
+    CHECK_FALSE(replies.frame({"peer " + std::to_string(peer)}, some_bytes(2 * kRoom.shared)));
+  }
+  CHECK(fill(replies, {"another"}, held) == 110);
+}
+
 TEST_CASE("a first frame may be as long as what is left of the room of all") {
-  UnsentReplies replies(kRoom);
+  UnsentReplies replies(false, kRoom);
   const auto first = replies.frame({"one"}, some_bytes(kRoom.shared / 2));
   CHECK(first);
   CHECK_FALSE(replies.frame({"one"}, some_bytes(kRoom.shared / 10)));
@@ -92,7 +126,7 @@ TEST_CASE("frames are let go of as the transport sends them, also when there is 
   REQUIRE(dealer.send("", bytes_of("hello")));
   CHECK(receive_from(router).peer == "dealer");
   {
-    UnsentReplies replies;
+    UnsentReplies replies(false);
     auto frame = replies.frame({"dealer"}, bytes_of("told"));
     REQUIRE(frame);
     CHECK(router.send("dealer", *frame));

@@ -38,13 +38,16 @@ TEST_CASE("a chunk waits for one version of its weights and one of its average, 
   pulls.wait(3, kAverage);
   pulls.wait(4, kSix);
   CHECK(pulls.waiting() == 3);
+  CHECK(pulls.lowest_awaited() == kSix.version);
   CHECK(pulls.came_to(3, 6) == std::vector<WantedVersion>{kAverage});
   CHECK(pulls.came_to(3, 9) == std::vector<WantedVersion>{kSeven});
   CHECK(pulls.came_to(3, 9).empty());
+  CHECK(pulls.lowest_awaited() == kSix.version);  // of chunk 4
   pulls.wait_no_more(4, true);
   CHECK(pulls.waiting() == 1);
   pulls.wait_no_more(4, false);
   CHECK(pulls.waiting() == 0);
+  CHECK_FALSE(pulls.lowest_awaited().has_value());
 }
 
 TEST_CASE("what is deferred goes by the version that was asked for first, then by place, and once for each chunk") {

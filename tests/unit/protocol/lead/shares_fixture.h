@@ -73,7 +73,7 @@ class SharesFixture {
     for (const auto& [session, slots] : brought) {
       all.push_back({session, slots});
     }
-    shares.brought(all, open);
+    shares.brought(all, open + 1);
   }
   // So often that they may miss as many steps as anybody.
   void establish(const Sessions& ids) {

@@ -64,7 +64,7 @@ TEST_CASE("a session is awaited while anything of its share or of what it has be
   CHECK(at.holder.is_awaited(at.open, 1));
   at.holder.share.make_trial();
   CHECK_FALSE(at.holder.is_awaited(at.open, 1));
-  at.holder.suspicion.bring(at.open.step);
+  at.holder.suspicion.bring(at.open.step + 1);
   CHECK(at.holder.is_awaited(at.open, 1));  // it is counted on, and takes nothing else meanwhile
   at.open.missing.erase({7, 8});
   CHECK_FALSE(at.holder.is_awaited(at.open, 1));
@@ -84,7 +84,7 @@ TEST_CASE("what a session has begun is taken out of a set, and nothing of anothe
 TEST_CASE("a session keeps no share while it has no credit, is suspected, or leaves") {
   HolderFixture at;
   CHECK_FALSE(at.holder.keeps_share());
-  at.holder.suspicion.bring(at.open.step);
+  at.holder.suspicion.bring(at.open.step + 1);
   CHECK(at.holder.keeps_share());
   at.holder.suspicion.hear_nothing(true);
   CHECK_FALSE(at.holder.keeps_share());

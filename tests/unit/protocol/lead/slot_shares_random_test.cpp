@@ -344,7 +344,7 @@ class ModelJob {
         all.push_back({id, slots});
       }
     }
-    shares_.brought(all, open_);
+    shares_.brought(all, open_ + 1);
   }
 
   void lose_silent() {

@@ -10,7 +10,7 @@ namespace {
 struct SuspectedInSteps : Suspicion {
   Step open = 0;
 
-  void bring() { Suspicion::bring(open); }
+  void bring() { Suspicion::bring(open + 1); }
   void close_step() { Suspicion::close_step(open++); }
   void miss() {
     find_late();
@@ -115,7 +115,7 @@ TEST_CASE("a session that was late and brought something all the same has missed
 
 TEST_CASE("what a session brought of a step that opens later is no miss of it; the step after that is one") {
   SuspectedInSteps suspicion;
-  suspicion.Suspicion::bring(1);  // the lane that counts is a step ahead
+  suspicion.Suspicion::bring(2);  // the lane that counts is a step ahead
   suspicion.miss();
   suspicion.miss();
   CHECK(suspicion.has_credit());
@@ -125,7 +125,7 @@ TEST_CASE("what a session brought of a step that opens later is no miss of it; t
 
 TEST_CASE("what a session brought before the job was taken back is nothing of the steps that come again") {
   SuspectedInSteps suspicion;
-  suspicion.Suspicion::bring(1);
+  suspicion.Suspicion::bring(2);
   suspicion.rewind();
   suspicion.miss();
   CHECK_FALSE(suspicion.has_credit());
