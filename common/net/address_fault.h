@@ -12,11 +12,7 @@ inline bool is_tcp(const std::string& address) { return address.starts_with("tcp
 // ZeroMQ says of one that is no address only that it is invalid.
 inline std::string why_not_taken(const zmq::error_t& error) {
   const bool is_none = error.num() == EINVAL || error.num() == EPROTONOSUPPORT;
-  // Names are looked up for those who connect only.
-  const bool is_name = error.num() == ENODEV;
-  return std::string(error.what()) + (is_none ? "; addresses are tcp://HOST:PORT or ipc://PATH" : "") +
-         (is_name ? "; listen on a number or an interface of this machine, e.g. tcp://127.0.0.1:PORT or tcp://eth0:PORT"
-                  : "");
+  return std::string(error.what()) + (is_none ? "; addresses are tcp://HOST:PORT or ipc://PATH" : "");
 }
 
 }  // namespace ballast

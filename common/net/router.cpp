@@ -44,7 +44,11 @@ std::string Router::bind(const std::string& address) {
     raw().bind(address);
   } catch (const zmq::error_t& error) {
     callers_.reset();
-    throw std::runtime_error("cannot bind " + address + ": " + why_not_taken(error));
+    // Names are looked up for those who connect only.
+    const auto* const remedy = error.num() == ENODEV ? "; listen on a number or an interface of this machine, e.g. "
+                                                       "tcp://127.0.0.1:PORT or tcp://eth0:PORT"
+                                                     : "";
+    throw std::runtime_error("cannot bind " + address + ": " + why_not_taken(error) + remedy);
   }
   if (const auto descriptor = callers_->listening()) {
     gate_ = std::make_shared<Gate>(*descriptor);

@@ -6,13 +6,13 @@ namespace ballast {
 
 void OpenPulls::wait(std::uint32_t place, const WantedVersion& wanted) {
   wait_no_more(place, wanted.averages);
-  waiting_ += asked(wanted).waiting.insert(place) ? 1 : 0;
+  asked(wanted).waiting.insert(place);
 }
 
 void OpenPulls::wait_no_more(std::uint32_t place, bool averages) {
   for (auto& each : asked_) {
     if (each.wanted.averages == averages) {
-      waiting_ -= each.waiting.erase(place) ? 1 : 0;
+      each.waiting.erase(place);
     }
   }
   forget_answered();
@@ -23,7 +23,6 @@ std::vector<WantedVersion> OpenPulls::came_to(std::uint32_t place, Version newes
   for (auto& each : asked_) {
     if (each.wanted.version <= newest && each.waiting.erase(place)) {
       came.push_back(each.wanted);
-      --waiting_;
     }
   }
   if (!came.empty()) {
@@ -72,7 +71,6 @@ OpenPulls::Asked& OpenPulls::asked(const WantedVersion& wanted) {
     return *found;
   }
   if (asked_.size() >= kMost) {
-    waiting_ -= asked_.front().waiting.count();
     deferred_ -= asked_.front().deferred.count();
     asked_.pop_front();
   }

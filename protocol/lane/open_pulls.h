@@ -46,13 +46,12 @@ class OpenPulls {
 
   // The lowest version that some chunk waits for; nothing: none waits.
   [[nodiscard]] std::optional<Version> lowest_awaited() const;
-  [[nodiscard]] std::size_t waiting() const { return waiting_; }
   [[nodiscard]] std::size_t deferred() const { return deferred_; }
 
   // All of it.
   template <typename = void>
   [[nodiscard]] auto state() const {
-    return listed::all(listed::parts(asked_), listed::fixed(waiting_, deferred_));
+    return listed::all(listed::parts(asked_), listed::fixed(deferred_));
   }
 
  private:
@@ -72,7 +71,6 @@ class OpenPulls {
   void forget_answered();
 
   std::deque<Asked> asked_;  // in the order in which they were asked for first
-  std::size_t waiting_ = 0;
   std::size_t deferred_ = 0;
 };
 

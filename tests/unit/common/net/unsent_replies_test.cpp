@@ -80,22 +80,22 @@ TEST_CASE("one key's peers that do not read leave places for those of other keys
   CHECK(replies.bytes() == kFrame);
 }
 
-TEST_CASE("two connections of each of 1,000 sessions of one key have a place, and beside them each of 1,024 lanes") {
-  UnsentReplies replies(true, kRoom);
-  std::vector<zmq::message_t> held;
-  const auto tell = [&](const std::string& name, const std::string& key) {
-    auto frame = replies.frame({name, key}, some_bytes());
-    REQUIRE(frame);
-    held.push_back(std::move(*frame));
-  };
-  for (int session = 0; session < 1'000; ++session) {
-    tell("first of " + std::to_string(session), "worker");
-  }
-  for (int lane = 0; lane < 1'024; ++lane) {
-    tell("lane " + std::to_string(lane), "server");
-  }
-  for (int session = 0; session < 500; ++session) {
-    tell("second of " + std::to_string(session), "worker");
+TEST_CASE("one key has places for two connections of each of 1,000 sessions, and for three halves beside 1,024 lanes") {
+  for (const bool has_lanes : {false, true}) {
+    CAPTURE(has_lanes);
+    UnsentReplies replies(true, kRoom);
+    std::vector<zmq::message_t> held;
+    const auto tell = [&](const std::string& name, const std::string& key) {
+      auto frame = replies.frame({name, key}, some_bytes());
+      REQUIRE(frame);
+      held.push_back(std::move(*frame));
+    };
+    for (int lane = 0; lane < (has_lanes ? 1'024 : 0); ++lane) {
+      tell("lane " + std::to_string(lane), "server");
+    }
+    for (int connection = 0; connection < (has_lanes ? 1'500 : 2'000); ++connection) {
+      tell("connection " + std::to_string(connection), "worker");
+    }
   }
 }
 
