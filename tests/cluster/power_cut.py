@@ -6,6 +6,7 @@ Exit code 77: it cannot be tried here.
 """
 
 import random
+import subprocess
 import sys
 import time
 
@@ -86,6 +87,24 @@ class PowerCase(harness.ClusterCase):
         self.expect_equal_bits(summary, replayed)
         print(f"\n{kind}: {cuts} disks without power, {promises} promises held, "
               f"{summary['resumed_shards']} lives went on, 0 rollbacks")
+
+
+class PowerDisks(harness.ClusterCase):
+    def test_power_comes_back_though_a_mount_namespace_holds_what_lost_it(self):
+        for kind, make_disk in (("xfs", power_disks.XFS), ("ext4", power_disks.EXT4)):
+            with self.subTest(kind):
+                disk = make_disk(self, self.folder / kind)
+                (disk.folder / "synced").write_text("kept")
+                power_disks.command("sync", "-f", disk.folder)
+                with subprocess.Popen(["unshare", "--mount", "sh", "-c", "echo; exec sleep 600"],
+                                      stdout=subprocess.PIPE) as holder:
+                    holder.stdout.readline()
+                    try:
+                        disk.cut()
+                        disk.power_up()
+                        self.assertEqual((disk.folder / "synced").read_text(), "kept")
+                    finally:
+                        holder.kill()
 
 
 class PowerCut(PowerCase):

@@ -38,6 +38,8 @@ class PowerDisk:
 
     def __init__(self, case, folder, kind):
         self.folder = folder
+        self.kind = kind
+        self.loop = None
         self.image = folder.with_name(folder.name + ".image")
         folder.mkdir(parents=True)
         with open(self.image, "wb") as image:
@@ -48,7 +50,13 @@ class PowerDisk:
         command("sync", "-f", self.folder)
 
     def mount(self):
-        command("mount", "-o", "loop", self.image, self.folder)
+        self._mount_image(self.image)
+
+    def _mount_image(self, image):
+        """On a loop device of its own, whatever `mount` would find: a mount namespace that was made meanwhile, as
+        `ip netns exec` makes one, holds the file system that lost its power, and its device with it."""
+        self.loop = command("losetup", "--find", "--show", image)
+        command("mount", *(("-o", "nouuid") if self.kind == "xfs" else ()), self.loop, self.folder)
 
     def cut(self):
         command("xfs_io", "-x", "-c", "shutdown", self.folder)
@@ -58,11 +66,17 @@ class PowerDisk:
         limit = time.monotonic() + harness.PATIENCE
         while True:
             try:
-                return command("umount", self.folder)
+                command("umount", self.folder)
+                return self._take_down()
             except RuntimeError:
                 if time.monotonic() > limit:
                     raise
                 time.sleep(0.02)
+
+    def _take_down(self):
+        if self.loop:
+            subprocess.run(["losetup", "--detach", self.loop], capture_output=True, check=False)
+            self.loop = None
 
     def power_up(self):
         self.unmount()
@@ -70,6 +84,7 @@ class PowerDisk:
 
     def drop(self):
         subprocess.run(["umount", "--lazy", self.folder], capture_output=True, check=False)  # its server may still run
+        self._take_down()
 
 
 XFS = functools.partial(PowerDisk, kind="xfs")
@@ -102,7 +117,6 @@ class CachedDisk(PowerDisk):
     def __init__(self, case, folder):
         self.device = folder.with_name(folder.name + ".device")
         self.socket = folder.with_name(folder.name + ".socket")
-        self.loop = None
         self.processes = []
         super().__init__(case, folder, "ext4")
 
@@ -128,28 +142,17 @@ class CachedDisk(PowerDisk):
                     ready=self.socket.exists)
         self._start("nbdfuse", self.device, f"nbd+unix:///?socket={self.socket}",
                     ready=lambda: os.path.ismount(self.device))
-        self.loop = command("losetup", "-f", "--show", self.device)
-        command("mount", self.loop, self.folder)
+        self._mount_image(self.device)
 
     def cut(self):
         self.processes[0].kill()
         self.processes[0].wait()
 
-    def unmount(self):
-        super().unmount()
-        self._take_down()
-
     def _take_down(self):
-        if self.loop:
-            subprocess.run(["losetup", "-d", self.loop], capture_output=True, check=False)
-            self.loop = None
+        super()._take_down()
         for process in reversed(self.processes):
             process.terminate()
             process.wait()
         self.processes = []
         # Left mounted when nbdfuse does not survive the disk's death.
         subprocess.run(["umount", "--lazy", self.device], capture_output=True, check=False)
-
-    def drop(self):
-        super().drop()
-        self._take_down()

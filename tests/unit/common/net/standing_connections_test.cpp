@@ -136,7 +136,11 @@ ConnectionId leave_unread(zmq::context_t& context, ServerOfSessions& server, Ses
   for (int i = 0; i < kLeftUnread; ++i) {
     REQUIRE(dealer->send("", bytes_of(std::to_string(i))));
   }
+  dealer->raw().set(zmq::sockopt::linger, 60'000);
   dealer->close();
+  // All has come when the server's end is closed, too. To one that is about to close nothing is sent: it would reset
+  // the connection for what it does not read, and the kernel forget what had come.
+  eventually([&] { return ::fcntl(server.descriptor(), F_GETFD) < 0; });
   eventually([&] { return !server.send(connection); });
   return connection;
 }
