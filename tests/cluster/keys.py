@@ -155,6 +155,15 @@ class Refused(ByHand):
         self.assertNotIn(secret_of(self.made / "server.key"), answer.stderr)
 
 
+    def test_a_server_warns_of_what_does_nothing_and_of_memory_that_is_not_there(self):
+        job = self.job(jobs.emulated(steps=2).replace("shards: 1", "shards: 1, memory_mib: 16777216"))
+        _, log = self.start_by_hand("server", harness.SERVER, "--job", job, "--shard", "0", "--lead", "tcp://127.0.0.1:*",
+                                    "--database", self.folder / "d", "--keys", self.at_servers, "--insecure")
+        self.wait_for("its lane", lambda: "lane 0 listens on" in log())
+        self.assertIn("--insecure changes nothing beside --keys", log())
+        self.assertRegex(log(), r"cluster\.memory_mib is more than the \d+ MiB of this machine or control group")
+
+
 class Changed(ByHand):
     def test_a_workers_key_is_replaced_while_the_job_trains(self):
         self.begin()
