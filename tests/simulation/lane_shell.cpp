@@ -278,13 +278,14 @@ void LaneShell::step(Host& host, const lane::Event& event) {
     own_events_.pop_front();
     turns_.turn_begins(next);
     in_hand_.gone.clear();
-    const auto cut_before = core_.counters().readers.cut;
+    const auto taken_back_before = core_.counters().calls.taken_back;
     auto actions = core_.step(next);
-    // Those that are cut for what they do not read come last.
-    in_hand_.drops =
-        static_cast<std::uint64_t>(std::ranges::count_if(
-            actions, [](const auto& action) { return std::holds_alternative<lane::DropConnection>(action); })) -
-        (core_.counters().readers.cut - cut_before);
+    const auto is_drop = [](const auto& action) { return std::holds_alternative<lane::DropConnection>(action); };
+    // At a tick, those that are cut for what they do not read come last, and may have been cut before; at no other event
+    // is anybody cut for that.
+    in_hand_.drops = std::holds_alternative<lane::Tick>(next)
+                         ? core_.counters().calls.taken_back - taken_back_before
+                         : static_cast<std::uint64_t>(std::ranges::count_if(actions, is_drop));
     if (core_.serving()) {
       state_.move_from(host.facts().lane, LaneState::beginning, LaneState::serving);
       state_.move_from(host.facts().lane, LaneState::resuming, LaneState::serving);
