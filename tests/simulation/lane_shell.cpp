@@ -281,8 +281,8 @@ void LaneShell::step(Host& host, const lane::Event& event) {
     const auto taken_back_before = core_.counters().calls.taken_back;
     auto actions = core_.step(next);
     const auto is_drop = [](const auto& action) { return std::holds_alternative<lane::DropConnection>(action); };
-    // At a tick, those that are cut for what they do not read come last, and may have been cut before; at no other event
-    // is anybody cut for that.
+    // At a tick, those that are cut for what they do not read come last, and may have been cut before; at no other
+    // event is anybody cut for that.
     in_hand_.drops = std::holds_alternative<lane::Tick>(next)
                          ? core_.counters().calls.taken_back - taken_back_before
                          : static_cast<std::uint64_t>(std::ranges::count_if(actions, is_drop));

@@ -211,3 +211,59 @@ TEST_CASE("of whom a call was taken back is not named as bringing the slot, thou
   CHECK(then.wanted == 0);
   CHECK(then.offered_by == Sessions{kSecond});
 }
+
+namespace {
+
+struct Unasked {
+  std::string what;
+  Message (*message)(std::uint64_t call);
+};
+
+Message push_of_first(std::uint64_t call) {
+  return Push{
+      .timeline = 1, .step = kFirst.step, .chunk = kFirst.chunk, .node = kFirst.node, .phases = {}, .call = call};
+}
+
+}  // namespace
+
+TEST_CASE("what was not asked for is refused and kept by nobody, and the connection that it came over ends") {
+  const std::vector<Unasked> all{
+      {"without a call, and nothing was given ahead", [](std::uint64_t) { return push_of_first(0); }},
+      {"by a number that nobody was called by", [](std::uint64_t call) { return push_of_first(call + 1); }},
+      {"bytes returned that were never given",
+       [](std::uint64_t) -> Message {
+         return BytesReturned{0, 1};
+       }},
+  };
+  for (const auto& unasked : all) {
+    CAPTURE(unasked.what);
+    CallsFixture at;
+    const auto call = at.is_called(kSecond);
+    REQUIRE(call != 0);
+    const bool has_payload = std::holds_alternative<Push>(unasked.message(call));
+    const auto actions =
+        at.say(kSecond, unasked.message(call), has_payload ? ++at.last_payload : kNoPayload, has_payload ? 100 : 0);
+    const auto* refused = find_to_worker<Refused>(actions);
+    REQUIRE(refused != nullptr);
+    CHECK(refused->code == RefusalCode::out_of_range);
+    CHECK(refused->text.find("was not asked for") != std::string::npos);
+    const auto* ended = find<lane::DropConnection>(actions);
+    REQUIRE(ended != nullptr);
+    CHECK(ended->session == kSecond);
+    CHECK(ended->connection == at.connections[kSecond]);
+    CHECK((find<lane::Drop>(actions) != nullptr) == has_payload);
+    CHECK(at.lane.held_payloads() == 0);
+    CHECK(at.report().missing == std::vector<std::uint64_t>{0b1111});  // nothing of it counts
+  }
+}
+
+TEST_CASE("a call is paid once: what comes for it again was not asked for") {
+  CallsFixture at;
+  const auto call = at.is_called(kSecond);
+  REQUIRE(call != 0);
+  at.pay(kSecond, call);
+  CHECK(at.lane.held_payloads() == 1);
+  const auto actions = at.say(kSecond, push_of_first(call), ++at.last_payload, 100);
+  CHECK(find<lane::DropConnection>(actions) != nullptr);
+  CHECK(at.lane.held_payloads() == 1);
+}
