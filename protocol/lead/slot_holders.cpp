@@ -143,6 +143,7 @@ void SlotHolders::rewind() {
   const auto opened = open_.opened;
   open_ = OpenStep(rules_.step.slots);
   open_.opened = opened;
+  some_are_left_over_ = false;
   contested_ = SlotSet(rules_.step.slots);
   delivered_ = SlotSet(rules_.step.slots);
 }
@@ -171,6 +172,7 @@ void SlotHolders::open_step(Step step, const SlotSet& missing, WantedSlots wante
   open_.wanted = std::move(wanted);
   open_.lacks_buffers = false;
   open_.was_slept = false;
+  some_are_left_over_ = false;
   contested_ = SlotSet(rules_.step.slots);
   delivered_ = SlotSet(rules_.step.slots);
   settle_typical();
@@ -347,7 +349,7 @@ void SlotHolders::look_at(const std::vector<SessionId>& sessions, const std::set
     if (suspicion.is_late() || is_overdue(own, now)) {
       // Where nobody has credit, who is at a trial is counted on like all others, and late like them.
       const bool is_at_trial = nobody_had_credit && own.share.is_trial() && own.is_at_work(open_);
-      if (!is_at_trial && !own.is_awaited(open_, session)) {
+      if (!is_at_trial && !own.is_awaited(open_, session) && !holds_up(own)) {
         suspicion.await_nothing();
       } else if (!suspicion.is_late()) {
         suspicion.find_late();
@@ -363,6 +365,11 @@ bool SlotHolders::is_overdue(const SlotHolder& holder, Micros now) const {
   const bool is_slot_late = rules_.redistributes && seen.is_known() && seen.in_hand(open_.step) != kNoSlot &&
                             progress.in_hand_for > kLateSlots * progress.slot_time + rules_.floors.late_slot;
   return is_slot_late || now > holder.share.due();
+}
+
+// Where it hangs at what another has brought, it is not there to take what nobody has, and stays so until it gets on.
+bool SlotHolders::holds_up(const SlotHolder& holder) const {
+  return holder.seen.in_hand(open_.step) != kNoSlot && (some_are_left_over_ || holder.suspicion.is_late());
 }
 
 SlotHolders::Chosen SlotHolders::counted() {

@@ -91,6 +91,9 @@ class SlotHolders {
   [[nodiscard]] Chosen takers(const Chosen& idle, const Chosen& counted) const;
 
   void give(Held& to, SlotRange range, Micros now);
+  // Slots are missing that nobody who is counted on is to bring, and nobody has nothing left to take them: whoever is
+  // late with what it has in hand is late, whatever that is.
+  void leave_over(bool some) { some_are_left_over_ = some; }
   // As a trial: nobody waits for the slot.
   void give_trial(Held& to, SlotRange range, Micros now);
   // Some have it as a trial. One that is to bring it is waited for as ever.
@@ -133,8 +136,8 @@ class SlotHolders {
     return listed::all(
         listed::fixed(rules_), listed::parts(holders_), listed::names(joined_),
         listed::parts(open_, typical_of_all_, typical_, typical_of_others_, contested_, tried_, delivered_),
-        listed::ages(delivered_until_, heard_), listed::plain(some_have_credit_, brought_), listed::names(turns_),
-        listed::accounts(counts_), listed::fixed(changed_));
+        listed::ages(delivered_until_, heard_), listed::plain(some_have_credit_, some_are_left_over_, brought_),
+        listed::names(turns_), listed::accounts(counts_), listed::fixed(changed_));
   }
 
  private:
@@ -154,6 +157,7 @@ class SlotHolders {
   [[nodiscard]] Micros longest_wait(const SlotHolder& holder) const;
   [[nodiscard]] bool gets_on(SessionId session, const SlotHolder& holder) const;
   [[nodiscard]] bool is_overdue(const SlotHolder& holder, Micros now) const;
+  [[nodiscard]] bool holds_up(const SlotHolder& holder) const;
 
   ShareRules rules_;
   Holders holders_;
@@ -169,6 +173,7 @@ class SlotHolders {
   Micros delivered_until_ = 0;  // then they have not, and the slots are missing
   Micros heard_ = 0;            // of any session, last
   bool some_have_credit_ = false;
+  bool some_are_left_over_ = false;
   // Slots, by the newest report with which each was known. Whoever says goodbye and comes again has brought nothing
   // since.
   std::map<SessionId, std::uint64_t> brought_;

@@ -169,15 +169,18 @@ void SlotShares::hand_out(const std::vector<SessionId>& sessions, const std::set
   if (holders_.not_delivered(now).empty()) {
     return;
   }
-  if (auto takers = holders_.takers(idle, counted); !takers.empty()) {
-    occupy(std::move(takers), counted, now);
+  auto unclaimed = holders_.unclaimed(counted, now);
+  auto takers = holders_.takers(idle, counted);
+  holders_.leave_over(takers.empty() && !unclaimed.empty());
+  if (!takers.empty()) {
+    occupy(std::move(takers), std::move(unclaimed), counted, now);
   }
   try_out(holders_, holders_.untried(counted), counted, now);
   begin_trials(sessions, now);
 }
 
-void SlotShares::occupy(SlotHolders::Chosen takers, const SlotHolders::Chosen& counted, Micros now) {
-  take_unclaimed(holders_, takers, holders_.unclaimed(counted, now), counted, now);
+void SlotShares::occupy(SlotHolders::Chosen takers, SlotSet unclaimed, const SlotHolders::Chosen& counted, Micros now) {
+  take_unclaimed(holders_, takers, std::move(unclaimed), counted, now);
   if (holders_.rules().redistributes && !takers.empty()) {
     take_tails(holders_, takers, counted, now);
     copy_slots(holders_, takers, counted, now);

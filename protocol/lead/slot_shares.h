@@ -96,7 +96,7 @@ class SlotShares {
   }
 
  private:
-  void occupy(SlotHolders::Chosen takers, const SlotHolders::Chosen& counted, Micros now);
+  void occupy(SlotHolders::Chosen takers, SlotSet unclaimed, const SlotHolders::Chosen& counted, Micros now);
   void begin_trials(const std::vector<SessionId>& sessions, Micros now);
   void begin_division(StandingRanges::Ranges ranges, Step from);
   void decide_next(const std::vector<SessionId>& sessions, Step limit);

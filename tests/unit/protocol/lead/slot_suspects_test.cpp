@@ -536,3 +536,40 @@ TEST_CASE("one in good standing that hangs at what another has brought is not wa
   at.hand_out();
   CHECK(at.work(2).front().end == 4);
 }
+
+TEST_CASE("where the only one with credit hangs at what another has brought, others take what nobody has") {
+  SharesFixture at(12, {1, 2, 3});
+  at.establish({2});
+  at.beat(1, {}, 0);
+  at.beat(2, {{4, 7}}, 7, 50 * kSlotTime);
+  at.beat(3, {{8, 12}});
+  at.lose(1);
+  at.arrive({{4, 12}});
+  at.hand_out();  // nobody that is counted on will take it
+  at.hand_out();
+  CHECK(at.work(3).front() == SlotRange{0, 4});
+  // It stays late until it gets on: else it would be counted on again, and what it does not take be given anew.
+  at.beat(3, {{8, 12}}, 0);
+  at.shares.take_changed();
+  for (int i = 0; i < 5; ++i) {
+    at.hand_out();
+    CHECK(at.shares.held_up(2) != "");
+  }
+  CHECK(at.shares.take_changed().empty());
+  CHECK(at.shares.returned() == 0);
+  at.beat(2, {{4, 8}});
+  at.hand_out();
+  CHECK(at.shares.held_up(2) == "");
+  CHECK(at.shares.returned() == 1);
+}
+
+TEST_CASE("who hangs at what another has brought is not late where nothing is left for others to take") {
+  SharesFixture at(12, {1, 2});
+  at.establish({1, 2});
+  at.beat(1, {}, 0);
+  at.beat(2, {{6, 8}}, 8, 50 * kSlotTime);
+  at.arrive({{6, 12}});
+  at.hand_out();
+  at.hand_out();
+  CHECK(at.shares.held_up(2) == "");
+}
