@@ -367,7 +367,8 @@ bool SlotHolders::is_overdue(const SlotHolder& holder, Micros now) const {
   return is_slot_late || now > holder.share.due();
 }
 
-// Where it hangs at what another has brought, it is not there to take what nobody has, and stays so until it gets on.
+// Who hangs at what another has brought takes nothing of what nobody has, and is late until it gets on: counted on
+// again meanwhile, it would be in the way of those who have taken that.
 bool SlotHolders::holds_up(const SlotHolder& holder) const {
   return holder.seen.in_hand(open_.step) != kNoSlot && (some_are_left_over_ || holder.suspicion.is_late());
 }

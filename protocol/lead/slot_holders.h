@@ -91,9 +91,6 @@ class SlotHolders {
   [[nodiscard]] Chosen takers(const Chosen& idle, const Chosen& counted) const;
 
   void give(Held& to, SlotRange range, Micros now);
-  // Slots are missing that nobody who is counted on is to bring, and nobody has nothing left to take them: whoever is
-  // late with what it has in hand is late, whatever that is.
-  void leave_over(bool some) { some_are_left_over_ = some; }
   // As a trial: nobody waits for the slot.
   void give_trial(Held& to, SlotRange range, Micros now);
   // Some have it as a trial. One that is to bring it is waited for as ever.
@@ -105,6 +102,9 @@ class SlotHolders {
   // Several have it, so that another may bring it.
   void contest(SlotRange range) { contested_.insert(range); }
   [[nodiscard]] bool is_contested(Slot slot) const { return contested_.contains(slot); }
+  // Whether slots are missing that nobody who is counted on has, and for which there is no taker: from the next look on
+  // whoever is late with a slot in hand is late, even if another has brought that slot.
+  void leave_over(bool some) { some_are_left_over_ = some; }
   // One of those that slots are shared out to.
   Held& held(SessionId session) { return *holders_.find(session); }
   // Whether what it tells of the open step counts for others: it has credit, or nobody has.

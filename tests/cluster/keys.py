@@ -154,7 +154,6 @@ class Refused(ByHand):
         self.assertIn("server.key: line 2 is neither a remark nor: secret, and 64 hexadecimal digits", answer.stderr)
         self.assertNotIn(secret_of(self.made / "server.key"), answer.stderr)
 
-
     def test_a_server_warns_of_what_does_nothing_and_of_memory_that_is_not_there(self):
         job = self.job(jobs.emulated(steps=2).replace("shards: 1", "shards: 1, memory_mib: 16777216"))
         _, log = self.start_by_hand("server", harness.SERVER, "--job", job, "--shard", "0", "--lead", "tcp://127.0.0.1:*",

@@ -8,8 +8,9 @@ number of the patch in TREE/woven decides which of them runs:
 
     if (mutant_at_work == 17) { the mutant's } else { the core's }
 
-TREE/woven gets a line `NUMBER NAME` for each of them, TREE/units/mutant_at_work.cpp says which is at work: that of
-the environment variable MUTANT. TREE/single gets the paths of the others, which are compiled by themselves; so does `patch` fail there, if it does.
+TREE/woven gets a line `NUMBER NAME` for each of them. The environment variable MUTANT has the number of the one at work,
+which TREE/units/mutant_at_work.cpp reads. TREE/single gets the paths of the others, which are compiled by themselves, and
+of those that do not apply, as is found out there.
 """
 
 import pathlib
