@@ -158,7 +158,7 @@ void owe(zmq::context_t& context, const std::string& lead, std::size_t count, do
     debtors.push_back(std::make_unique<Debtor>(common, keys[i % keys.size()], static_cast<Habit>(i % kHabits)));
   }
   const auto until = Clock::now() + std::chrono::duration<double>(seconds);
-  while (Clock::now() < until && is_told_to_end == 0) {
+  while (Clock::now() < until && !is_told_to_end()) {
     watcher.look();
     common.open = watcher.newest();
     for (auto& debtor : debtors) {

@@ -5,10 +5,17 @@
 
 namespace ballast::hostile {
 
-inline volatile std::sig_atomic_t is_told_to_end = 0;
-
+// The signal waits to be looked at: a handler would interrupt what ZeroMQ is at, which throws then.
 inline void end_when_told() {
-  std::signal(SIGTERM, [](int) { is_told_to_end = 1; });
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+}
+
+inline bool is_told_to_end() {
+  sigset_t signals;
+  return sigpending(&signals) == 0 && sigismember(&signals, SIGTERM) == 1;
 }
 
 }  // namespace ballast::hostile

@@ -298,7 +298,7 @@ void keep_to_habit(zmq::context_t& context, const std::string& lead, const Habit
   const auto slots = is_item_mode(around.job.spec.training.mode) ? around.job.spec.training.slots : 1;
   const auto until = Clock::now() + std::chrono::duration<double>(options.seconds);
   std::vector<std::unique_ptr<Stranger>> strangers;
-  while (Clock::now() < until && is_told_to_end == 0) {
+  while (Clock::now() < until && !is_told_to_end()) {
     watcher.look();
     all.open = watcher.newest() / slots;
     if (strangers.size() < options.sessions && watcher.newest() > 0) {

@@ -9,12 +9,15 @@
 #include <memory>
 #include <optional>
 #include <random>
+#include <set>
+#include <stdexcept>
 #include <thread>
 #include <utility>
 
 #include "common/arena/placement.h"
 #include "common/job/load.h"
 #include "common/net/peer.h"
+#include "protocol/tree.h"
 #include "tests/cluster/hostile/ending.h"
 #include "tests/cluster/hostile/greeting.h"
 #include "tests/cluster/hostile/hostile.h"
@@ -31,11 +34,14 @@ constexpr std::size_t kConnections = 16;
 constexpr std::size_t kCrowd = 8;    // sessions that say hello and are gone
 constexpr std::size_t kSmall = 400;  // one-byte messages in a row
 constexpr std::size_t kPulls = 40;   // of everything
+constexpr std::size_t kHeard = 100;  // messages at once
+constexpr Step kStepsOffered = 4;    // from the open one of which it offers
 constexpr std::size_t kUnended = 4;  // connections in the midst of a message at once
 constexpr auto kUnendedFor = std::chrono::seconds(2);
 constexpr std::array<std::size_t, 3> kPartBytes = {100, 64 << 10, 1 << 20};
 
-enum class Role : std::uint8_t { worker, known_worker, lane, command };
+// `offerer`: says to a lane what is said of contributions, and nothing else, so that the lane deals with it.
+enum class Role : std::uint8_t { worker, known_worker, offerer, lane, command };
 
 // Where it may connect to.
 struct Target {
@@ -49,6 +55,8 @@ struct Connection {
   const Target* target = nullptr;
   Role role = Role::worker;
   bool reads = false;
+  std::uint64_t ahead = 0;        // bytes given ahead, as far as it has read
+  std::uint64_t last_called = 0;  // the number of the last call
 };
 
 class Mixture {
@@ -61,9 +69,10 @@ class Mixture {
         welcome_(std::move(welcome)),
         job_(make_job(parse_job(welcome_.job, "the lead's job"))),
         over_(over),
+        open_(over),
         random_(options.seed),
         messages_(options.seed + 1),
-        payload_(1 << 20) {
+        payload_((1 << 20) + sizeof(float)) {
     targets_.push_back({lead, true, {}});
     const Placement placement(job_.arena, welcome_.shards, welcome_.lanes);
     for (const auto& entry : welcome_.addresses) {
@@ -81,14 +90,14 @@ class Mixture {
 
   void run() {
     const auto until = Clock::now() + std::chrono::duration<double>(options_.seconds);
-    while (Clock::now() < until && is_told_to_end == 0) {
+    while (Clock::now() < until && !is_told_to_end()) {
       auto& connection = connections_[below(connections_.size())];
       if (!act(connection)) {
         ++counts_["full"];
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
       }
       if (connection.reads) {
-        counts_["read"] += connection.talker->read(100);
+        hear(connection);
       }
       drop_unended();
     }
@@ -104,6 +113,9 @@ class Mixture {
  private:
   // Whether the connection took something.
   bool act(Connection& connection) {
+    if (connection.role == Role::offerer && below(20) > 0) {
+      return about_contributions(connection);
+    }
     switch (below(20)) {
       case 0:
         return small_messages(connection);
@@ -143,6 +155,7 @@ class Mixture {
         }
         [[fallthrough]];
       case Role::worker:
+      case Role::offerer:
         return session_routing_id(1 + (random_() >> 1U));
       case Role::lane: {
         const auto& entry = welcome_.addresses[below(welcome_.addresses.size())];
@@ -155,15 +168,17 @@ class Mixture {
   }
 
   Connection connect() {
-    constexpr std::array kRoles = {Role::worker,       Role::worker, Role::worker,
-                                   Role::known_worker, Role::lane,   Role::command};
+    constexpr std::array kRoles = {Role::worker,  Role::worker, Role::worker, Role::known_worker,
+                                   Role::offerer, Role::lane,   Role::command};
     Connection made;
-    made.target = &targets_[below(2) == 0 ? 0 : 1 + below(targets_.size() - 1)];
     made.role = kRoles[below(kRoles.size())];
-    made.reads = below(2) == 0;
+    made.target = &targets_[made.role != Role::offerer && below(2) == 0 ? 0 : 1 + below(targets_.size() - 1)];
+    made.reads = made.role == Role::offerer || below(2) == 0;
     made.talker = std::make_unique<Talker>(context_, made.target->address, routing_id(made.role), &keys_);
     if (made.role == Role::worker) {
       made.talker->send(hello(*made.target));
+    } else if (made.role == Role::offerer) {
+      made.talker->send(LaneHello{"hostile", job_.spec_digest, job_.layout_digest, true});
     }
     return made;
   }
@@ -172,7 +187,7 @@ class Mixture {
     if (target.is_lead) {
       return WorkerHello{"hostile " + std::to_string(below(100))};
     }
-    return LaneHello{"hostile " + std::to_string(below(100)), job_.spec_digest, job_.layout_digest};
+    return LaneHello{"hostile " + std::to_string(below(100)), job_.spec_digest, job_.layout_digest, below(2) == 0};
   }
 
   bool small_messages(Connection& connection) {
@@ -242,10 +257,27 @@ class Mixture {
     if (connection.target->is_lead) {
       return count("to the lead", connection.talker->send(to_lead()));
     }
-    if (below(3) == 0) {
-      return useless_push(connection);
+    return below(2) == 0 ? about_contributions(connection)
+                         : count("to lanes", connection.talker->send(to_lane(*connection.target)));
+  }
+
+  bool about_contributions(Connection& connection) {
+    auto& talker = *connection.talker;
+    const auto& target = *connection.target;
+    switch (below(16)) {
+      case 0:
+      case 1:
+        return useless_push(connection);  // uncalled, it ends the connection
+      case 2:
+      case 3:
+        return count("to lanes", talker.send(pull(target, 0)));  // is gone: so it hears which is open
+      case 4:
+      case 5:
+      case 6:
+        return count("to lanes", talker.send(pull(target, open_)));
+      default:
+        return count("offers", talker.send(offers(target)));
     }
-    return count("to lanes", connection.talker->send(to_lane(*connection.target)));
   }
 
   Message of_a_lane() {
@@ -275,22 +307,110 @@ class Mixture {
     return report;
   }
 
+  // Of steps that are open or will be; now and then of one that is over, or of another timeline.
+  Message offers(const Target& target) {
+    const auto slots = job_.spec.training.slots;
+    const std::array<SlotRange, 2> roots = {{{0, tree::split({0, slots})}, {0, slots}}};
+    std::set<Work> works;
+    for (auto left = target.chunks.empty() ? 0 : 1 + below(kMaxOffers); left > 0; --left) {
+      const auto slot = static_cast<Slot>(below(slots));
+      const auto step = below(16) == 0 ? below(over_) : open_ + below(kStepsOffered);
+      const auto node = below(2) == 0 ? roots[below(roots.size())] : SlotRange{slot, slot + 1};
+      works.insert({step, target.chunks[below(target.chunks.size())].id, node});
+    }
+    return Offers{welcome_.timeline + (below(16) == 0 ? 1 : 0), {works.begin(), works.end()}};
+  }
+
+  void hear(Connection& connection) {
+    for (std::size_t i = 0; i < kHeard; ++i) {
+      const auto message = connection.talker->next();
+      if (!message) {
+        return;
+      }
+      ++counts_["read"];
+      if (const auto* const gone = std::get_if<Gone>(&*message)) {
+        open_ = std::max(open_, gone->newest);
+      } else if (const auto* const ahead = std::get_if<BytesAhead>(&*message)) {
+        connection.ahead += ahead->bytes;
+      } else if (const auto* const call = std::get_if<Call>(&*message)) {
+        connection.last_called = call->number;
+        ++counts_["calls"];
+        answer(connection, *call);
+      } else if (const auto* const asked = std::get_if<ReturnAsked>(&*message)) {
+        give_back(connection, *asked);
+      }
+    }
+  }
+
+  // It never pays: values for open work would count.
+  void answer(Connection& connection, const Call& call) {
+    auto& talker = *connection.talker;
+    const auto& chunks = connection.target->chunks;
+    const auto chunk = std::ranges::find(chunks, call.work.chunk, &Chunk::id);
+    if (chunk == chunks.end()) {
+      return;
+    }
+    Push push{welcome_.timeline, call.work.step, call.work.chunk, call.work.node, false, kNoSlot, {}};
+    push.call = call.number;
+    auto bytes = chunk->bytes();
+    switch (below(6)) {
+      case 0:
+        count("voids", talker.send(CallVoid{call.number}));
+        return;
+      case 1:
+        count("voids", talker.send(CallVoid{call.number}) && talker.send(CallVoid{call.number}));
+        return;
+      case 2:
+        push.timeline += 1;
+        break;
+      case 3:
+        push.step = below(over_);
+        break;
+      case 4:
+        bytes += sizeof(float);
+        break;
+      default:
+        return;  // it owes
+    }
+    count("payments", talker.send(push, std::span(payload_).first(bytes)));
+  }
+
+  void give_back(Connection& connection, const ReturnAsked& asked) {
+    const auto most = std::exchange(connection.ahead, 0);
+    switch (below(4)) {
+      case 0:
+        return;
+      case 1:
+        count("returns", connection.talker->send(BytesReturned{asked.number, most + below(1 << 20)}));
+        return;
+      default:
+        count("returns", connection.talker->send(BytesReturned{asked.number, below(2) == 0 ? most : below(most + 1)}));
+    }
+  }
+
   Message to_lane(const Target& target) {
     if (below(4) == 0) {
       return hello(target);
     }
     const std::array<Version, 4> versions = {kNewestVersion, below(over_), over_ + below(1000), job_.steps.steps};
-    Pull pull{welcome_.timeline + below(2), versions[below(versions.size())], {}};
+    auto asked = pull(target, versions[below(versions.size())]);
+    asked.timeline += below(2);
+    asked.averages = below(4) == 0;
+    return asked;
+  }
+
+  Pull pull(const Target& target, Version version) {
+    Pull pull{welcome_.timeline, version, {}};
     for (const auto& chunk : target.chunks) {
       if (below(2) == 0) {
         pull.chunks.push_back(chunk.id);
       }
     }
-    pull.averages = below(4) == 0;
     return pull;
   }
 
-  // Of another timeline, of a step that is long over or that cannot be, of no node, or of a wrong size.
+  // Of another timeline, of a step that is long over or that cannot be, of no node, or of a wrong size; uncalled, or
+  // for a call that was answered or never was.
   bool useless_push(Connection& connection) {
     const auto& chunks = connection.target->chunks;
     if (chunks.empty()) {
@@ -300,6 +420,7 @@ class Mixture {
     const auto slots = job_.spec.training.slots;
     const auto slot = static_cast<Slot>(below(slots));
     Push push{welcome_.timeline, below(over_), chunk.id, {slot, slot + 1}, below(2) == 0, kNoSlot, {}};
+    push.call = below(2) == 0 ? 0 : connection.last_called + below(2);
     auto bytes = chunk.bytes();
     switch (below(5)) {
       case 0:
@@ -371,6 +492,7 @@ class Mixture {
   const WorkerWelcome welcome_;
   const Job job_;
   const Step over_;  // steps before this one are done everywhere
+  Step open_;        // as far as it has heard
   std::mt19937_64 random_;
   RandomMessages messages_;
   const std::vector<std::byte> payload_;
@@ -411,9 +533,11 @@ std::optional<Beginning> begin(zmq::context_t& context, const std::string& lead,
 void send_mixture(zmq::context_t& context, const std::string& lead, const MixtureOptions& options) {
   malformed::Probe::use_key(options.key);
   end_when_told();
-  if (auto found = begin(context, lead, 1 + options.seed)) {
-    Mixture(context, lead, options, std::move(found->welcome), found->over).run();
+  auto found = begin(context, lead, 1 + options.seed);
+  if (!found) {
+    throw std::runtime_error("it was not let in");
   }
+  Mixture(context, lead, options, std::move(found->welcome), found->over).run();
 }
 
 void send_parts(zmq::context_t& context, const std::string& address, const std::filesystem::path& key, bool says_hello,

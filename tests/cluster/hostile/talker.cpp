@@ -62,15 +62,6 @@ bool Talker::send_parts(std::size_t parts, std::size_t bytes_each) {
   return true;
 }
 
-std::size_t Talker::read(std::size_t most) {
-  std::size_t count = 0;
-  zmq::message_t frame;
-  while (count < most && socket_.recv(frame, zmq::recv_flags::dontwait)) {
-    count += frame.more() ? 0 : 1;
-  }
-  return count;
-}
-
 std::optional<Message> Talker::next() {
   zmq::message_t header;
   if (!socket_.recv(header, zmq::recv_flags::dontwait)) {

@@ -28,8 +28,6 @@ class Talker {
   // A message of so many parts of zeros, which are sent one after the other: until the last one is there nobody sees
   // any of it. Their bytes are one buffer of the program's, so that a message of gigabytes costs it nothing.
   bool send_parts(std::size_t parts, std::size_t bytes_each);
-  // Reads what has come, at most so many messages.
-  std::size_t read(std::size_t most);
   // The next message that has come, without its payload; nothing: none has, or the last one is of nobody's language.
   std::optional<Message> next();
 
