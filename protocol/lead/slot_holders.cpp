@@ -172,7 +172,6 @@ void SlotHolders::open_step(Step step, const SlotSet& missing, WantedSlots wante
   open_.wanted = std::move(wanted);
   open_.lacks_buffers = false;
   open_.was_slept = false;
-  some_are_left_over_ = false;
   contested_ = SlotSet(rules_.step.slots);
   delivered_ = SlotSet(rules_.step.slots);
   settle_typical();
@@ -193,6 +192,7 @@ void SlotHolders::reopen(const Ranges& standing, Micros now) {
 }
 
 void SlotHolders::take_standing(const Ranges& standing, Micros now) {
+  some_are_left_over_ = false;
   tried_ = SlotSet(rules_.step.slots);
   for (const auto& [session, range] : standing) {
     holder(session);
@@ -349,10 +349,13 @@ void SlotHolders::look_at(const std::vector<SessionId>& sessions, const std::set
     if (suspicion.is_late() || is_overdue(own, now)) {
       // Where nobody has credit, who is at a trial is counted on like all others, and late like them.
       const bool is_at_trial = nobody_had_credit && own.share.is_trial() && own.is_at_work(open_);
-      if (!is_at_trial && !own.is_awaited(open_, session) && !holds_up(own)) {
-        suspicion.await_nothing();
-      } else if (!suspicion.is_late()) {
+      if (is_at_trial || own.is_awaited(open_, session)) {
         suspicion.find_late();
+      } else if (is_in_the_way(own)) {
+        suspicion.find_late();
+        suspicion.relieve();
+      } else {
+        suspicion.await_nothing();
       }
     }
     counts_.returned += was_suspect && !suspicion.is_suspect() ? 1 : 0;
@@ -367,10 +370,9 @@ bool SlotHolders::is_overdue(const SlotHolder& holder, Micros now) const {
   return is_slot_late || now > holder.share.due();
 }
 
-// Who hangs at what another has brought takes nothing of what nobody has, and is late until it gets on: counted on
-// again meanwhile, it would be in the way of those who have taken that.
-bool SlotHolders::holds_up(const SlotHolder& holder) const {
-  return holder.seen.in_hand(open_.step) != kNoSlot && (some_are_left_over_ || holder.suspicion.is_late());
+// Who hangs at what another has brought takes nothing of what is left over. Without credit it is in nobody's way.
+bool SlotHolders::is_in_the_way(const SlotHolder& holder) const {
+  return some_are_left_over_ && holder.suspicion.has_credit() && holder.seen.in_hand(open_.step) != kNoSlot;
 }
 
 SlotHolders::Chosen SlotHolders::counted() {
@@ -435,14 +437,21 @@ SlotHolders::Chosen SlotHolders::untried(const Chosen& counted) {
   return untried;
 }
 
+bool SlotHolders::is_waited_for(const Held& held) const {
+  return !held.second.suspicion.is_suspect() && held.second.is_awaited(open_, held.first);
+}
+
+bool SlotHolders::some_are_waited_for(const Chosen& counted) const {
+  return std::ranges::any_of(counted, [&](const Held* held) { return is_waited_for(*held); });
+}
+
 // Whoever is waited for comes to have nothing left, or is late and no longer counted on. Of a trial nobody knows.
 SlotHolders::Chosen SlotHolders::takers(const Chosen& idle, const Chosen& counted) const {
   const auto is_good = [&](const Held* held) { return !open_.wanted.out_of_standing.contains(held->first); };
   Chosen good;
   std::ranges::copy_if(idle, std::back_inserter(good), is_good);
   const bool some_good_will = std::ranges::any_of(counted, [&](const Held* held) {
-    const auto& own = held->second;
-    return is_good(held) && !own.suspicion.is_suspect() && !own.share.is_trial() && own.is_awaited(open_, held->first);
+    return is_good(held) && !held->second.share.is_trial() && is_waited_for(*held);
   });
   return good.empty() && !some_good_will ? idle : good;
 }

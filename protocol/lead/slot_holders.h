@@ -102,8 +102,11 @@ class SlotHolders {
   // Several have it, so that another may bring it.
   void contest(SlotRange range) { contested_.insert(range); }
   [[nodiscard]] bool is_contested(Slot slot) const { return contested_.contains(slot); }
-  // Whether slots are missing that nobody who is counted on has, and for which there is no taker: from the next look on
-  // whoever is late with a slot in hand is late, even if another has brought that slot.
+  // Of those that are counted on, some have still something to bring: they will have nothing left, or be late.
+  [[nodiscard]] bool some_are_waited_for(const Chosen& counted) const;
+  // Whether slots are missing that nobody who is counted on has, or will take: from the next look on whoever hangs at a
+  // slot that another has brought is late, until it gets on. Counted on again meanwhile, it would be in the way of
+  // those who have taken them.
   void leave_over(bool some) { some_are_left_over_ = some; }
   // One of those that slots are shared out to.
   Held& held(SessionId session) { return *holders_.find(session); }
@@ -157,7 +160,8 @@ class SlotHolders {
   [[nodiscard]] Micros longest_wait(const SlotHolder& holder) const;
   [[nodiscard]] bool gets_on(SessionId session, const SlotHolder& holder) const;
   [[nodiscard]] bool is_overdue(const SlotHolder& holder, Micros now) const;
-  [[nodiscard]] bool holds_up(const SlotHolder& holder) const;
+  [[nodiscard]] bool is_in_the_way(const SlotHolder& holder) const;
+  [[nodiscard]] bool is_waited_for(const Held& held) const;
 
   ShareRules rules_;
   Holders holders_;

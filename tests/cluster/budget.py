@@ -98,13 +98,18 @@ class Budget(keys.ByHand):
         return said
 
     def tell(self, name, memory, peaks, seconds, said):
-        most = max(max(shard.values()) for shard in peaks.resident) // MEBIBYTE
+        most = self.most_resident(peaks)
         held = max(max(shard.values()) for shard in peaks.contributions) / MEBIBYTE
         print(f"{name}: {STEPS / seconds:.2f} steps/s; resident at most {most} MiB of {memory or 'what it takes'}, contributions "
               f"{held:.1f} MiB; {peaks.waits:.0f} turns waited for room, {peaks.taken_back:.0f} connections ended; {said}", flush=True)
         self.assertEqual(peaks.beyond, [])
         if memory:
             self.assertLessEqual(most, memory + ALLOWANCE, name)
+
+    @staticmethod
+    def most_resident(peaks):
+        """MiB."""
+        return max(max(shard.values()) for shard in peaks.resident) // MEBIBYTE
 
     def test_equal_bits_within_every_budget_beside_who_never_pays(self):
         least = least_memory(self, model(STEPS))
@@ -119,6 +124,9 @@ class Budget(keys.ByHand):
                 if debtors:
                     self.assertGreater(peaks.taken_back, 0, "nobody was late with what it owes")
                 drawn[(memory, debtors)] = peaks
+        # A budget has parts that are not used up: what strangers cost shows beside a run without them.
+        alone, beside = (self.most_resident(drawn[(least, debtors)]) for debtors in (False, True))
+        self.assertLessEqual(beside, alone + ALLOWANCE)
         if PLOT:
             self.draw(drawn)
 

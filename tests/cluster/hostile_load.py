@@ -36,7 +36,7 @@ PORT = 7000
 SINK = 7001
 KINDS = ("random", "small", "pulls of all", "connections", "crowd", "unended", "commands", "of lanes", "to lanes", "to the lead",
          "pushes", "offers")                     # what it counts
-ANSWERS = ("read", "calls", "voids", "payments")  # too much for a fifth of a busy processor
+ANSWERS = ("read", "calls", "voids", "payments", "returns")  # too much for a fifth of a busy processor
 BEGUN = 60              # steps that are over before anybody is hostile
 
 # Computes and sends for as long as it may: the group and the link say how much that is.

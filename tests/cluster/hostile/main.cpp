@@ -7,10 +7,10 @@
 // ballast-hostile ADDRESS parts KEY HELLO SECONDS   messages without end, after a hello if that is 1
 // ballast-hostile ADDRESS twins KEY SECONDS   messages over connections whose name another one has, which then end
 // ballast-hostile LEAD owe COUNT SECONDS KEY ...    so many sessions that offer contributions and never pay
-// ballast-hostile LEAD habit NAME SESSIONS SECONDS KEY   sessions of one key that do the same thing when they are
-// called ballast-hostile LEAD mixture SECONDS SEED KEY [FINGERPRINT DATA [SESSION ...]]   everything, at random
+// ballast-hostile LEAD habit NAME SESSIONS SECONDS KEY   sessions of one key that do the same when they are called
+// ballast-hostile LEAD mixture SECONDS SEED KEY [FINGERPRINT DATA [SESSION ...]]   everything, at random
 //
-// Prints a line for each thing that came of it; exit code 1: a lane or the lead did not answer at all.
+// Prints a line for each thing that came of it; exit code 1: a lane or the lead did not answer, or did not let it in.
 #include <cstdio>
 #include <cstdlib>
 #include <exception>

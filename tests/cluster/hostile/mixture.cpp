@@ -40,7 +40,7 @@ constexpr std::size_t kUnended = 4;  // connections in the midst of a message at
 constexpr auto kUnendedFor = std::chrono::seconds(2);
 constexpr std::array<std::size_t, 3> kPartBytes = {100, 64 << 10, 1 << 20};
 
-// `offerer`: says to a lane what is said of contributions, and nothing else, so that the lane deals with it.
+// `offerer`: mostly says to a lane what is said of contributions, so that the lane deals with it.
 enum class Role : std::uint8_t { worker, known_worker, offerer, lane, command };
 
 // Where it may connect to.

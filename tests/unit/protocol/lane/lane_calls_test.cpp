@@ -267,3 +267,33 @@ TEST_CASE("a call is paid once: what comes for it again was not asked for") {
   CHECK(find<lane::DropConnection>(actions) != nullptr);
   CHECK(at.lane.held_payloads() == 1);
 }
+
+TEST_CASE("what is offered of another timeline is not called: its sender is told which there is, or refused") {
+  CallsFixture at;
+  REQUIRE(at.is_called(kWorker) != 0);
+  REQUIRE(at.is_called(kSecond, {0, 3, {2, 4}}, kAnotherKey) != 0);
+  const auto say_offers = [&at](Timeline timeline) {
+    return at.say(kSecond, Offers{timeline, {{0, 5, {0, 4}}}}, kNoPayload, 0, kAnotherKey);
+  };
+  const auto of_the_past = say_offers(0);
+  const auto* stale = find_to_worker<Stale>(of_the_past);
+  REQUIRE(stale != nullptr);
+  CHECK(stale->timeline == 1);
+  CHECK(find_to_worker<Call>(of_the_past) == nullptr);
+  const auto of_the_future = say_offers(2);
+  const auto* refused = find_to_worker<Refused>(of_the_future);
+  REQUIRE(refused != nullptr);
+  CHECK(refused->code == RefusalCode::not_serving);
+  CHECK(find_to_worker<Call>(of_the_future) == nullptr);
+  CHECK(find_to_worker<Call>(say_offers(1)) != nullptr);
+}
+
+TEST_CASE("nobody voids another's call") {
+  CallsFixture at;
+  const auto call = at.is_called(kWorker);
+  REQUIRE(call != 0);
+  REQUIRE(at.is_called(kSecond, {0, 3, {2, 4}}, kAnotherKey) != 0);
+  at.say(kSecond, CallVoid{call}, kNoPayload, 0, kAnotherKey);
+  at.pay(kWorker, call);
+  CHECK(at.lane.held_payloads() == 1);
+}

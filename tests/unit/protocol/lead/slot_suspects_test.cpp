@@ -563,6 +563,52 @@ TEST_CASE("where the only one with credit hangs at what another has brought, oth
   CHECK(at.shares.returned() == 1);
 }
 
+TEST_CASE(
+    "who hangs at what another has brought is not late as long as others are at work, who will take what is left") {
+  SharesFixture at(12, {1, 2, 3});
+  at.establish({1, 2, 3});
+  at.beat(1, {}, 0);
+  at.beat(2, {{4, 6}}, 6, 50 * kSlotTime);
+  at.beat(3, {{8, 11}}, 11);
+  at.lose(1);
+  at.arrive({{4, 11}});
+  for (int i = 0; i < 3; ++i) {
+    at.hand_out();
+    CHECK(at.shares.held_up(2) == "");
+  }
+  at.beat(3, {{8, 12}});
+  at.hand_out();
+  CHECK(at.work(3).front().end == 4);
+  CHECK(at.shares.held_up(2) == "");
+}
+
+TEST_CASE("who has brought nothing and hangs at what another has brought is in nobody's way") {
+  SharesFixture at(12, {1, 2, 3});
+  at.establish({1, 3});
+  at.beat(1, {}, 0);
+  at.beat(2, {}, 4, 50 * kSlotTime);
+  at.beat(3, {{8, 11}}, 11, 50 * kSlotTime);
+  at.lose(1);
+  at.arrive({{4, 12}});
+  at.hand_out();
+  at.hand_out();
+  CHECK(at.shares.held_up(2) == "");
+  CHECK(at.shares.held_up(3) != "");
+}
+
+TEST_CASE("who was late before another brought its slot is counted on again where nothing is left over") {
+  SharesFixture at(12, {1, 2});
+  at.establish({1, 2});
+  at.beat(1, {}, 0);
+  at.beat(2, {{6, 11}}, 11, 50 * kSlotTime);
+  at.arrive({{6, 11}});
+  at.hand_out();
+  REQUIRE(at.shares.held_up(2) != "");
+  at.arrive({{11, 12}});
+  at.hand_out();
+  CHECK(at.shares.held_up(2) == "");
+}
+
 TEST_CASE("who hangs at what another has brought is not late where nothing is left for others to take") {
   SharesFixture at(12, {1, 2});
   at.establish({1, 2});
