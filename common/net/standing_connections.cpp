@@ -91,6 +91,8 @@ StandingConnections::Connection* StandingConnections::find(const std::string& ro
   return found == standing_.end() ? nullptr : &found->second.connection;
 }
 
+void StandingConnections::read(const std::string& routing_id) { rounds_.read(routing_id); }
+
 std::optional<std::string> StandingConnections::routing_id(ConnectionId connection) const {
   const auto found = ids_.find(connection);
   return found == ids_.end() ? std::nullopt : std::optional(found->second);

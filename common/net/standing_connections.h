@@ -53,7 +53,7 @@ class StandingConnections {
   StandingConnections& operator=(const StandingConnections&) = delete;
 
   // A message was read, whoever sent it.
-  void read(const std::string& routing_id) { rounds_.read(routing_id); }
+  void read(const std::string& routing_id);
   // A read has found the socket empty.
   void found_empty() { rounds_.found_empty(); }
   // A message of a session was read and is taken. Its connection has a greater id than all that were heard before, but

@@ -1,4 +1,4 @@
-"""Tests that mutants that are woven into one program are the mutants: tests/simulation/mutants/weave.py."""
+"""Tests that mutants that are woven into one program are the mutants: tests/mutants/weave.py."""
 
 import os
 import pathlib
@@ -8,7 +8,7 @@ import sys
 import tempfile
 import unittest
 
-WEAVE = pathlib.Path(__file__).resolve().parents[1] / "simulation" / "mutants" / "weave.py"
+WEAVE = pathlib.Path(__file__).resolve().parents[1] / "mutants" / "weave.py"
 SOURCE = """#include "told.h"
 
 #include <vector>
@@ -18,6 +18,8 @@ namespace {
 constexpr int kStep = 10;
 
 int twice(int value) { return 2 * value; }
+
+bool is_less(int first, int second) { return [&](int value) { return first < value; }(second); }
 
 template <typename Value>
 Value next(const Value& value) {
@@ -33,7 +35,7 @@ Told::Told(int value)
 
 std::vector<int> Told::all(
     int first, int second) const {
-  if (first > second) {
+  if (!is_less(first, second)) {
     return {second, first};
   }
   return {first, next(second), twice(value_)};
@@ -57,8 +59,9 @@ int main() {
 PLAIN = "1 12 4 3 4 "
 # By the patch's name: what of the source it changes into what, and what the program says then.
 MUTANTS = {
-    "body": ((("first > second", "first < second"),), "2 1 4 13 4 "),
+    "body": ((("!is_less(", "is_less("),), "2 1 4 13 4 "),
     "one-line": ((("2 * value", "3 * value"),), "1 12 6 3 4 "),
+    "lambda": ((("first < value", "first > value"),), "2 1 4 13 4 "),
     "template": ((("value + kStep", "value - kStep"),), "1 -8 4 3 4 "),
     "constructor": ((("  value_ += 1;\n", ""),), "1 12 2 3 4 "),
     "two": ((("2 * value", "value"), ("value_ += 1", "value_ += 2")), "1 12 3 3 4 "),
@@ -118,10 +121,11 @@ class Weave(unittest.TestCase):
 
     def test_what_changes_headers_or_does_not_apply_is_compiled_by_itself(self):
         header = self.patch("header", (("int value_", "long value_"),), "told.h", HEADER)
-        stale = self.patch("stale", (("first < second", "first == second"),), text=SOURCE.replace("first > s", "first < s"))
+        stale = self.patch("stale", (("2 * number", "3 * number"),), text=SOURCE.replace("2 * value", "2 * number"))
+        gone = self.patch("gone", MUTANTS["body"][0], "gone.cpp")
         body = self.patch("body", MUTANTS["body"][0])
-        woven, single = self.weave([header, stale, body])
-        self.assertEqual((list(woven), single), (["body"], ["header", "stale"]))
+        woven, single = self.weave([header, stale, gone, body])
+        self.assertEqual((list(woven), single), (["body"], ["header", "stale", "gone"]))
 
 
 if shutil.which("patch") is None or shutil.which("g++") is None:

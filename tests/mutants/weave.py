@@ -25,7 +25,7 @@ DEFINED = """#include <cstdlib>
 extern const int mutant_at_work;
 const int mutant_at_work = std::getenv("MUTANT") == nullptr ? 0 : std::atoi(std::getenv("MUTANT"));
 """
-ON_ONE_LINE = re.compile(r"(?P<head>[A-Za-z\[].*\)[^{}]*) \{ (?P<body>.+) \}")
+ON_ONE_LINE = re.compile(r"(?P<head>[A-Za-z\[].*?\)[^{}]*?) \{ (?P<body>.+) \}")
 
 
 def parts(text):
@@ -67,6 +67,8 @@ def _end_of_function(lines, at):
 def patched(tree, patch):
     """What each source that the patch names becomes; None if it does not apply."""
     named = re.findall(r"^\+\+\+ b/(\S+)", patch.read_text(), re.M)
+    if not all((tree / name).is_file() for name in named):
+        return None
     with tempfile.TemporaryDirectory() as folder:
         for name in named:
             copy = pathlib.Path(folder, name)
