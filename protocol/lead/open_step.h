@@ -30,16 +30,15 @@ struct OpenStep {
   explicit OpenStep(Slot slots) : missing(slots), wanted{SlotSet(slots), {}} {}
 
   Step step = 0;
-  bool is_observed = false;    // else nothing is known of it
-  bool lacks_buffers = false;  // some session has given up what it had computed of it
-  bool was_slept = false;      // the lead did not run for a while: how late sessions began with it says nothing
-  Micros opened = 0;           // when the lead heard of it, or gave out work again
-  SlotSet missing;             // slots that some lane lacks
+  bool is_observed = false;  // else nothing is known of it
+  bool was_slept = false;    // the lead did not run for a while: how late sessions began with it says nothing
+  Micros opened = 0;         // when the lead heard of it, or gave out work again
+  SlotSet missing;           // slots that some lane lacks
   WantedSlots wanted;
 
   template <typename = void>
   [[nodiscard]] auto state() const {
-    return listed::all(listed::plain(step, is_observed, lacks_buffers, was_slept), listed::ages(opened),
+    return listed::all(listed::plain(step, is_observed, was_slept), listed::ages(opened),
                        listed::parts(missing, wanted));
   }
 };

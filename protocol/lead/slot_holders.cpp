@@ -69,9 +69,8 @@ HolderNews SlotHolders::heard(SessionId session, const SlotProgress& progress, M
   const bool has_moved = own.seen.heard(progress, open_.step, from, now);
   paces_with(own).learn(known, own.seen.known_pace());
   typical_of_all_.learn(known, own.seen.known_pace());
-  const bool tells = open_.is_observed && is_believed(own);
-  open_.lacks_buffers = open_.lacks_buffers || (tells && own.seen.has_given_up(open_.step));
-  if (tells && own.seen.has_passed(open_.step) && delivered_.count() < rules_.step.slots) {
+  if (open_.is_observed && is_believed(own) && own.seen.has_passed(open_.step) &&
+      delivered_.count() < rules_.step.slots) {
     delivered_ = SlotSet::full(rules_.step.slots);
     delivered_until_ = now + rules_.floors.late_share;
   }
@@ -170,7 +169,6 @@ void SlotHolders::open_step(Step step, const SlotSet& missing, WantedSlots wante
   open_.opened = now;
   open_.missing = missing;
   open_.wanted = std::move(wanted);
-  open_.lacks_buffers = false;
   open_.was_slept = false;
   contested_ = SlotSet(rules_.step.slots);
   delivered_ = SlotSet(rules_.step.slots);

@@ -28,10 +28,10 @@ SlotRange last_of(SlotRange run, Slot most, Slot slots) {
   return best;
 }
 
-// The slot that some lane wants next and that nobody is to bring, where what is computed beyond it is given up again:
-// else those that are left could be computed in turns for ever, and never that one.
-std::optional<SlotRange> wanted_of(const OpenStep& open, const SlotSet& unclaimed) {
-  if (open.lacks_buffers) {
+// The slot that some lane wants next and that nobody is to bring, where the taker has given up again what it computed
+// beyond it: else it could compute those that are left in turns for ever, and never that one.
+std::optional<SlotRange> wanted_of(const OpenStep& open, const Held& taker, const SlotSet& unclaimed) {
+  if (taker.second.seen.has_given_up(open.step)) {
     for (const auto& [slot, sessions] : open.wanted.offered) {
       if (unclaimed.contains(slot)) {
         return SlotRange{slot, slot + 1};
@@ -42,8 +42,8 @@ std::optional<SlotRange> wanted_of(const OpenStep& open, const SlotSet& unclaime
 }
 
 // Else the last ones: who was to bring them may come back, and begins with the first.
-SlotRange choose_unclaimed(const SlotHolders& holders, const SlotSet& unclaimed, std::size_t among) {
-  if (const auto wanted = wanted_of(holders.open(), unclaimed)) {
+SlotRange choose_unclaimed(const SlotHolders& holders, const Held& taker, const SlotSet& unclaimed, std::size_t among) {
+  if (const auto wanted = wanted_of(holders.open(), taker, unclaimed)) {
     return *wanted;
   }
   const auto run = unclaimed.last_run();
@@ -126,7 +126,8 @@ void leave_out_first(Chosen& takers, std::size_t count) {
 void take_unclaimed(SlotHolders& holders, Chosen& takers, SlotSet unclaimed, const Chosen& counted, Micros now) {
   std::size_t done = 0;
   for (; done < takers.size() && !unclaimed.empty(); ++done) {
-    unclaimed.erase(take(holders, *takers[done], choose_unclaimed(holders, unclaimed, counted.size()), now));
+    auto& taker = *takers[done];
+    unclaimed.erase(take(holders, taker, choose_unclaimed(holders, taker, unclaimed, counted.size()), now));
   }
   leave_out_first(takers, done);
 }

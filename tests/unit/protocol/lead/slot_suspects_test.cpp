@@ -43,6 +43,21 @@ TEST_CASE("where work is given up for want of buffers, the slot that a lane want
   }
 }
 
+TEST_CASE("who has brought nothing and gives up work for want of buffers has the slot that a lane wants next, too") {
+  SharesFixture at(12, {1, 2, 3});
+  at.establish({1});
+  at.beat(1, {}, 0, 50 * kSlotTime);
+  at.beat(2, {{4, 8}});
+  at.beat(3, {}, 8);
+  at.want(0);
+  at.hand_out();
+  REQUIRE(at.shares.held_up(1) != "");
+  REQUIRE(at.work(2) == Ranges{{2, 4}});
+  at.beat(2, {{2, 4}, {4, 7}});
+  at.hand_out();
+  CHECK(at.work(2).back() == SlotRange{0, 1});
+}
+
 TEST_CASE("what was given up in one step changes nothing in the next") {
   SharesFixture at(12, {1, 2, 3});
   at.beat(2, {{4, 8}});
