@@ -9,12 +9,13 @@ import jobs
 import weights
 
 SESSIONS = (7001, 7002)  # each barred after its turn
+KEYS = {"cluster.transport": "tcp"}  # over which a run has keys; hostile ones have a worker's
 SLOW = {"BALLAST_DELAY": "*:250"}  # a slot of an honest worker, so that a step takes a second
 
 
 class HostileCase(harness.ClusterCase):
     def hostile(self, run, *words):
-        answer = subprocess.run([harness.HOSTILE, run.lead(), *map(str, words)], capture_output=True, text=True,
+        answer = subprocess.run([harness.HOSTILE, *run.keys("worker"), run.lead(), *map(str, words)], capture_output=True, text=True,
                                 timeout=harness.PATIENCE, check=False)
         if answer.returncode != 0:
             run.fail(f"{answer.stdout}\n{answer.stderr}")
@@ -32,16 +33,15 @@ class Refused(HostileCase):
         """It tears the versions apart; the job goes back, names the sender and its key, and takes nothing of it any more."""
         job = self.job(jobs.emulated(steps=14, compute_ms=1, every_steps=2))
         run = self.start(job, options=["--workers", "2", "--shards", "2", "--lanes", "2", "--hold-start"],
-                         overrides={"cluster.transport": "tcp"}, environment=SLOW)
+                         overrides=KEYS, environment=SLOW)
         run.wait_for_step(3)
-        _, key = run.keys("worker")
         for count, session in enumerate(SESSIONS, 1):
-            said = self.hostile(run, "roots", session, 4, key)
+            said = self.hostile(run, "roots", session, 4)
             self.assertIn("taken", said, run.logs())
             status = self.wait_for_rollback(run, count)
             for word in (f"session {session}", "hostile", "key worker", "cannot have been computed", "shard 0, lane"):
                 self.assertIn(word, status["trouble"], run.logs())
-            self.assertIn("refused: ", self.hostile(run, "roots", session, 4, key), run.logs())
+            self.assertIn("refused: ", self.hostile(run, "roots", session, 4), run.logs())
             run.wait_for_step(status["snapshot"] + 1)
         self.assertIn("when the one before is done everywhere", run.logs())
         self.expect_lanes_to_name_the_key(run)
@@ -59,9 +59,9 @@ class Refused(HostileCase):
         """Whoever was not asked is not heard: losses and accuracies are those of a run without it."""
         job = self.job(jobs.glyphs(steps=24))
         alone = self.start(job, name="alone", options=["--workers", "2"]).finish()
-        run = self.start(job, options=["--workers", "2"], environment={"BALLAST_DELAY": "*:20"})
+        run = self.start(job, options=["--workers", "2"], overrides=KEYS, environment={"BALLAST_DELAY": "*:20"})
         run.wait_for_step(1)
-        hostile = subprocess.Popen([harness.HOSTILE, run.lead(), "results", str(harness.PATIENCE)])
+        hostile = subprocess.Popen([harness.HOSTILE, *run.keys("worker"), run.lead(), "results", str(harness.PATIENCE)])
         try:
             run.wait()
         finally:
@@ -84,7 +84,7 @@ class Trusted(HostileCase):
     def test_an_invented_gradient_of_open_work_counts_as_what_it_says(self):
         """Roots of zeros for one step: the weights of a run that left this step out, and nothing else is other."""
         job = self.job(jobs.fixed(steps=10, compute_ms=1))
-        run = self.start(job, options=["--workers", "2", "--hold-start"], environment=SLOW)
+        run = self.start(job, options=["--workers", "2", "--hold-start"], overrides=KEYS, environment=SLOW)
         run.wait_for_step(3)
         said = self.hostile(run, "roots", SESSIONS[0], 1)
         steps = {int(step) for step in re.findall(r"root of step (\d+), chunk \d+: taken", said)}
@@ -101,11 +101,11 @@ class Trusted(HostileCase):
         job = self.job(jobs.glyphs(steps=24).replace("test_examples: 60", f"test_examples: {examples}"))
         alone_run = self.start(job, name="alone", options=["--workers", "2"])
         alone = alone_run.finish()
-        run = self.start(job, options=["--workers", "2"], environment={"BALLAST_DELAY": "*:20"})
+        run = self.start(job, options=["--workers", "2"], overrides=KEYS, environment={"BALLAST_DELAY": "*:20"})
         run.wait_for_step(1)
         status = run.status()
         told = self.folder / "hostile.log"
-        self.start_process(harness.HOSTILE, run.lead(), "evaluates", status["sessions"][0]["fingerprint"],
+        self.start_process(harness.HOSTILE, *run.keys("worker"), run.lead(), "evaluates", status["sessions"][0]["fingerprint"],
                            status["data"]["value"], harness.PATIENCE, out=told)
         summary = run.finish()
         answered = len(told.read_text().splitlines())
@@ -124,7 +124,7 @@ class Trusted(HostileCase):
         text = jobs.fixed(steps=16, compute_ms=20, every_steps=4)
         calm = self.start(self.job(text, name="calm.yaml"), name="calm")
         calm.finish()
-        run = self.start(self.job(text.replace("training:\n", "training:\n  mode: async\n")), options=["--workers", "2"],
+        run = self.start(self.job(text.replace("training:\n", "training:\n  mode: async\n")), options=["--workers", "2"], overrides=KEYS,
                          environment={"BALLAST_DELAY": "*:60"})
         run.wait_for_step(5)
         self.assertIn("taken: item", self.hostile(run, "mark", SESSIONS[0]), run.logs())

@@ -1,4 +1,5 @@
-// ballast-hostile LEAD roots SESSION [COUNT [KEY]]   roots of its own invention, of COUNT steps (4)
+// ballast-hostile [--keys FILE] ...: with that key, where a line has none of its own
+// ballast-hostile LEAD roots SESSION [COUNT]    roots of its own invention, of COUNT steps (4)
 // ballast-hostile LEAD results SECONDS          results of evaluations that nobody has asked it for
 // ballast-hostile LEAD evaluates FINGERPRINT DATA SECONDS   wrong results of evaluations that it was asked for
 // ballast-hostile LEAD mark SESSION             a contribution with a mark that is false
@@ -33,10 +34,7 @@ double seconds(const std::string& text) { return std::strtod(text.c_str(), nullp
 bool run(zmq::context_t& context, const std::string& lead, const std::string& what,
          const std::vector<std::string>& rest) {
   const auto count = rest.size();
-  if (what == "roots" && count >= 1 && count <= 3) {
-    if (count == 3) {
-      malformed::Probe::use_key(rest[2]);
-    }
+  if (what == "roots" && count >= 1 && count <= 2) {
     push_roots(context, lead, number(rest[0]), count >= 2 ? number(rest[1]) : 4);
   } else if (what == "results" && count == 1) {
     flood_results(context, lead, seconds(rest[0]));
@@ -69,7 +67,12 @@ bool run(zmq::context_t& context, const std::string& lead, const std::string& wh
 int main(int argc, char** argv) {
   try {
     zmq::context_t context(1, kMostSockets);
-    if (argc > 2 && run(context, argv[1], argv[2], {argv + 3, argv + argc})) {
+    std::vector<std::string> words(argv + 1, argv + argc);
+    if (words.size() > 1 && words[0] == "--keys") {
+      malformed::Probe::use_key(words[1]);
+      words.erase(words.begin(), words.begin() + 2);
+    }
+    if (words.size() > 1 && run(context, words[0], words[1], {words.begin() + 2, words.end()})) {
       return 0;
     }
     std::fputs("usage: see the first lines of tests/cluster/hostile/main.cpp\n", stderr);
