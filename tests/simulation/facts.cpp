@@ -115,7 +115,7 @@ constexpr FactWords kFactWords[] = {
     {Fact::damaged_copy, "the newest copy damaged with it", 0.05},
     {Fact::fetched, "a shard's part brought from a copy", 0.5},
     {Fact::copy_useless, "a shard that finds no undamaged copy of its part", 0.05},
-    {Fact::went_further_back, "a job that goes back beyond its newest snapshot", 0.2},
+    {Fact::went_further_back, "a job that goes back beyond its newest snapshot", 0.1},
 };
 static_assert(std::size(kFactWords) == kFactCount);
 
