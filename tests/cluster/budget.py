@@ -121,7 +121,7 @@ class Budget(keys.ByHand):
                 self.expect_equal_bits(found, reference)
                 if memory == least:
                     self.assertGreater(peaks.waits, 0, "there was room for everything")
-                if debtors:
+                if memory == least and debtors:  # with more room the job may be over before anything is overdue
                     self.assertGreater(peaks.taken_back, 0, "nobody was late with what it owes")
                 drawn[(memory, debtors)] = peaks
         # A budget has parts that are not used up: what strangers cost shows beside a run without them.
