@@ -143,9 +143,14 @@ LogLevel parse_log_level(std::string_view name) {
 }
 
 void start_logging(const LogOptions& options) {
-  process_log().logger = make_logger(open_sink(options), options.level);
-  process_log().is_on_stderr = options.file.empty() || is_stderr(options.file);
-  process_log().who = options.index.empty() ? options.role + " " : options.role + "/" + options.index + " ";
+  auto& log = process_log();
+  const auto sink = open_sink(options);
+  const std::scoped_lock lock(log.mutex);
+  tell(log, log.throttle.all());  // where the lines like them are
+  log.next = log.throttle.next();
+  log.logger = make_logger(sink, options.level);
+  log.is_on_stderr = options.file.empty() || is_stderr(options.file);
+  log.who = options.index.empty() ? options.role + " " : options.role + "/" + options.index + " ";
 }
 
 bool is_logging() { return !process_log().who.empty(); }

@@ -33,7 +33,8 @@ struct LogOptions {
 // Throws std::invalid_argument naming the levels there are.
 LogLevel parse_log_level(std::string_view name);
 
-// Once, before other threads log. Throws std::runtime_error with the file and the reason if it cannot be written.
+// Once, before other threads log; tests begin anew, and what was held back until then is told before. Throws
+// std::runtime_error with the file and the reason if it cannot be written.
 void start_logging(const LogOptions& options);
 
 // Whether start_logging has been called.

@@ -71,12 +71,16 @@ void Cluster::let_go_on() {
   if (run_.lead_over) {
     return;
   }
+  // The job may go on after all, if the lead crashes before all have ended.
+  const bool is_ending = roster_.lead->alive() && roster_.lead->core().phase() >= Lead::Phase::finished;
+  if (is_ending) {
+    return schedule(now() + 40'000, UserLetsGoOn{});
+  }
   command(Control::Command::resume);
   disturb();
   const auto phase = roster_.lead->core().status().phase;
   if (roster_.lead->alive() && phase != JobPhase::paused && phase != JobPhase::pausing) {
-    const bool is_over = roster_.lead->core().phase() >= Lead::Phase::finished;
-    return require(is_over || world_.ledger.ledger.pause == Pause::none,
+    return require(world_.ledger.ledger.pause == Pause::none,
                    "the job is said to go on, and its ledger knows of a pause");
   }
   schedule(now() + 40'000, UserLetsGoOn{});

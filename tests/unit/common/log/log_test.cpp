@@ -160,6 +160,17 @@ TEST_CASE("what one lane repeats does not hold back another's lines, nor one lev
   CHECK(file.lines().size() == 2 * 21);
 }
 
+TEST_CASE("what was held back is told in the log in which it was, and holds nothing back in the next one") {
+  const LogFile first;
+  for (int i = 0; i < 30; ++i) {
+    log_warn("said often");
+  }
+  const LogFile second;
+  log_warn("said often");
+  CHECK(first.count("10 more lines like this") == 1);
+  CHECK(second.count("warn  shard/0 said often") == 1);
+}
+
 // A folder with a log file of at most a megabyte, and the standard error stream in it as well.
 TEST_CASE("a large file is put aside, so many are kept, and the standard error stream goes along") {
   const LogFile file;
