@@ -51,7 +51,7 @@ std::shared_ptr<spdlog::logger> make_logger(const spdlog::sink_ptr& sink, LogLev
 constexpr std::size_t kBurst = 20;
 constexpr std::size_t kInfoBurst = 2000;
 
-// Replaced once, by start_logging, before other threads log.
+// Replaced by start_logging, before other threads log; tests do so again while none does.
 struct Log {
   std::shared_ptr<spdlog::logger> logger =
       make_logger(std::make_shared<spdlog::sinks::stderr_sink_mt>(), LogLevel::info);

@@ -368,9 +368,16 @@ bool SlotHolders::is_overdue(const SlotHolder& holder, Micros now) const {
   return is_slot_late || now > holder.share.due();
 }
 
-// Who hangs at what another has brought takes nothing of what is left over. Without credit it is in nobody's way.
+void SlotHolders::leave_over(bool some, const Chosen& counted) {
+  some_are_left_over_ = some;
+  credit_is_counted_on_ = !counted.empty() && counted.front()->second.suspicion.has_credit();
+}
+
+// Who hangs at what another has brought takes nothing of what is left over. Beside those with credit who has none is
+// not counted on, and so in nobody's way.
 bool SlotHolders::is_in_the_way(const SlotHolder& holder) const {
-  return some_are_left_over_ && holder.suspicion.has_credit() && holder.seen.in_hand(open_.step) != kNoSlot;
+  const bool is_counted_on = holder.suspicion.has_credit() || !credit_is_counted_on_;
+  return some_are_left_over_ && is_counted_on && holder.seen.in_hand(open_.step) != kNoSlot;
 }
 
 SlotHolders::Chosen SlotHolders::counted() {

@@ -107,7 +107,7 @@ class SlotHolders {
   // Whether slots are missing that nobody who is counted on has, or will take: from the next look on whoever hangs at a
   // slot that another has brought is late, until it gets on. Counted on again meanwhile, it would be in the way of
   // those who have taken them.
-  void leave_over(bool some) { some_are_left_over_ = some; }
+  void leave_over(bool some, const Chosen& counted);
   // One of those that slots are shared out to.
   Held& held(SessionId session) { return *holders_.find(session); }
   // Whether what it tells of the open step counts for others: it has credit, or nobody has.
@@ -139,8 +139,9 @@ class SlotHolders {
     return listed::all(
         listed::fixed(rules_), listed::parts(holders_), listed::names(joined_),
         listed::parts(open_, typical_of_all_, typical_, typical_of_others_, contested_, tried_, delivered_),
-        listed::ages(delivered_until_, heard_), listed::plain(some_have_credit_, some_are_left_over_, brought_),
-        listed::names(turns_), listed::accounts(counts_), listed::fixed(changed_));
+        listed::ages(delivered_until_, heard_),
+        listed::plain(some_have_credit_, some_are_left_over_, credit_is_counted_on_, brought_), listed::names(turns_),
+        listed::accounts(counts_), listed::fixed(changed_));
   }
 
  private:
@@ -178,6 +179,7 @@ class SlotHolders {
   Micros heard_ = 0;            // of any session, last
   bool some_have_credit_ = false;
   bool some_are_left_over_ = false;
+  bool credit_is_counted_on_ = false;  // when slots were left over, or not, last
   // Slots, by the newest report with which each was known. Whoever says goodbye and comes again has brought nothing
   // since.
   std::map<SessionId, std::uint64_t> brought_;

@@ -167,11 +167,11 @@ void SlotShares::hand_out(const std::vector<SessionId>& sessions, const std::set
     decide_next(sessions, limit);
   }
   if (holders_.not_delivered(now).empty()) {
-    return holders_.leave_over(false);
+    return holders_.leave_over(false, counted);
   }
   auto unclaimed = holders_.unclaimed(counted, now);
   auto takers = holders_.takers(idle, counted);
-  holders_.leave_over(takers.empty() && !unclaimed.empty() && !holders_.some_are_waited_for(counted));
+  holders_.leave_over(takers.empty() && !unclaimed.empty() && !holders_.some_are_waited_for(counted), counted);
   if (!takers.empty()) {
     occupy(std::move(takers), std::move(unclaimed), counted, now);
   }

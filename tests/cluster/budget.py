@@ -119,12 +119,12 @@ class Budget(keys.ByHand):
         for memory, debtors in ((least, False), (least, True), (2 * least, True), (None, False)):
             with self.subTest(memory=memory, debtors=debtors):
                 found, peaks = self.digests(memory, debtors)
+                drawn[(memory, debtors)] = peaks
                 self.expect_equal_bits(found, reference)
                 if memory == least:
                     self.assertGreater(peaks.waits, 0, "there was room for everything")
                 if debtors:
                     self.assertGreater(peaks.taken_back, 0, "nobody was late with what it owes")
-                drawn[(memory, debtors)] = peaks
         # A budget has parts that are not used up: what strangers cost shows beside a run without them.
         alone, beside = (self.most_resident(drawn[(least, debtors)]) for debtors in (False, True))
         self.assertLessEqual(beside, alone + ALLOWANCE)

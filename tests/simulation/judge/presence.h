@@ -14,7 +14,8 @@ namespace ballast::simulation {
 // Every method throws Violation.
 class PresenceJudge {
  public:
-  explicit PresenceJudge(const LifeSpec& life) : least_silence_(life.shard_silence.floor / 2) {}
+  explicit PresenceJudge(const LifeSpec& life)
+      : least_silence_(life.shard_silence.floor / 2 - (life.tick + life.tick / 2)) {}
 
   void lead_starts(Micros now);
   // The lead has got a message of the database's server.
@@ -32,7 +33,8 @@ class PresenceJudge {
     Micros heard_at = 0;
     Micros longest = 0;
   };
-  // The lead's clock may run at twice the time's rate, and a lead that stood still hears late what was said before.
+  // The lead's clock may run at twice the time's rate; what it hears it takes to have been said at its last tick; and a
+  // lead that stood still hears late what was said before.
   Micros least_silence_;
   std::map<std::uint64_t, Silence> silences_;         // by database, towards the lead that is
   std::map<std::uint32_t, std::uint64_t> confirmed_;  // the database that was last, by shard

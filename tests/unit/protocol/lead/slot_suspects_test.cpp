@@ -597,18 +597,34 @@ TEST_CASE(
   CHECK(at.shares.held_up(2) == "");
 }
 
-TEST_CASE("who has brought nothing and hangs at what another has brought is in nobody's way") {
+TEST_CASE("beside those with credit who has brought nothing and hangs at what another has brought is in nobody's way") {
   SharesFixture at(12, {1, 2, 3});
   at.establish({1, 3});
   at.beat(1, {}, 0);
   at.beat(2, {}, 4, 50 * kSlotTime);
-  at.beat(3, {{8, 11}}, 11, 50 * kSlotTime);
+  at.beat(3, {{8, 11}}, 11);
   at.lose(1);
   at.arrive({{4, 12}});
   at.hand_out();
   at.hand_out();
   CHECK(at.shares.held_up(2) == "");
-  CHECK(at.shares.held_up(3) != "");
+  CHECK(at.shares.held_up(3) == "");
+}
+
+TEST_CASE("where all with credit are suspected, one that hangs at what another has brought is not waited for either") {
+  SharesFixture at(12, {1, 2, 3, 4});
+  at.establish({1, 3});
+  at.beat(1, {}, 0);
+  at.beat(2, {}, 3, 50 * kSlotTime);
+  at.beat(3, {{6, 8}}, 8, 50 * kSlotTime);
+  at.beat(4, {{9, 12}});
+  at.lose(1);
+  at.unpaying = {4};
+  at.arrive({{3, 12}});
+  for (int i = 0; i < 4; ++i) {
+    at.hand_out();
+  }
+  CHECK(at.work(4).back().end <= 3);
 }
 
 TEST_CASE("who was late before another brought its slot is counted on again where nothing is left over") {
