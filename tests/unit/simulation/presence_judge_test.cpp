@@ -15,7 +15,7 @@ constexpr Micros kBegunLives = 50'000;
 LifeSpec life_of_silence() {
   auto life = small_life();
   life.shard_silence.floor = 200'000;  // of which half counts, as the lead's clock may be fast
-  life.tick = 2'000;  // half as much more at most, as clocks are drawn
+  life.tick = 2'000;                   // half as much more at most, as clocks are drawn
   return life;
 }
 
