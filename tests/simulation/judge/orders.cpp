@@ -184,13 +184,20 @@ void OrdersJudge::assigned(SessionId session, const Assign& assign, Timeline dur
   if (assign.order < known.order || (assign.generation != 0 && assign.generation < known.generation)) {
     throw Violation("orders to session " + std::to_string(session) + " go backwards");
   }
-  if (assign.order == known.order && assign.order != kNoLeadNumber && assign.generation != 0 && known.generation != 0 &&
-      !(assign == known.last)) {
-    throw Violation("two orders to session " + std::to_string(session) + " have the number " + words(assign.order));
-  }
   known.order = assign.order;
   known.generation = std::max(known.generation, assign.generation);
-  known.last = assign;
+  check_said_again(session, assign, known);
+}
+
+// Without a timeline it is a sign of life, whose number is that of the order before.
+void OrdersJudge::check_said_again(SessionId session, const Assign& assign, Order& known) {
+  if (assign.timeline == 0) {
+    return;
+  }
+  if (assign.order == known.said.order && !(assign == known.said)) {
+    throw Violation("two orders to session " + std::to_string(session) + " have the number " + words(assign.order));
+  }
+  known.said = assign;
 }
 
 }  // namespace ballast::simulation

@@ -44,7 +44,7 @@ class OrdersJudge {
   struct Order {
     LeadNumber order;
     Generation generation = 0;
-    Assign last;
+    Assign said;  // the newest that says something
   };
 
   // Of the sessions that have brought something when it last grew, by the reports that the lead has heard.
@@ -69,6 +69,7 @@ class OrdersJudge {
   void check_content(const Assign& assign, Timeline durable) const;
   [[nodiscard]] Division new_division(const Assign& assign) const;
   void check_division(SessionId session, const Assign& assign);
+  static void check_said_again(SessionId session, const Assign& assign, Order& known);
 
   const LifeSpec& life_;
   std::map<SessionId, Order> orders_;

@@ -1,4 +1,4 @@
-// Who has a standing range beside whom, by the judge alone.
+// Who has a standing range beside whom, and what an order says when it is said again: by the judge alone.
 #include <doctest/doctest.h>
 
 #include "tests/simulation/judge/orders.h"
@@ -189,6 +189,29 @@ TEST_CASE("orders: who has said that it leaves has no range in a later division 
     at.judge.said_progress(kNew, leaving);
     at.judge.lead_starts();
   }));
+}
+
+// While a shard is away the lead says nothing but that it lives, by the number of the order that it goes on with.
+TEST_CASE("orders: what is said again after a sign of life is what was said before it") {
+  const auto life = small_life();
+  OrdersJudge judge{life};
+  judge.lead_starts();
+  Assign order;
+  order.timeline = 3;
+  order.generation = 1;
+  order.order = {1, 1};
+  order.rounds.standing = {0, 4, {0, 1}};
+  Assign sign_of_life;
+  sign_of_life.order = order.order;
+  judge.assigned(kBringing, order, 3);
+  CHECK_NOTHROW(judge.assigned(kBringing, sign_of_life, 3));
+  CHECK_NOTHROW(judge.assigned(kBringing, order, 3));
+  CHECK_NOTHROW(judge.assigned(kBringing, sign_of_life, 3));
+  order.rounds.standing.from = 1;
+  CHECK_THROWS_WITH_AS(judge.assigned(kBringing, order, 3), Contains("two orders to session 5 have the number 1.1"),
+                       Violation);
+  order.order = {1, 2};
+  CHECK_NOTHROW(judge.assigned(kBringing, order, 3));
 }
 
 }  // namespace
