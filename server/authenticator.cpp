@@ -69,10 +69,10 @@ void reply(zmq::socket_t& socket, const ZapRequest& request, std::string_view st
 
 }  // namespace
 
-Authenticator::Authenticator(zmq::context_t& context, std::filesystem::path allowed_keys)
-    : path_(std::move(allowed_keys)), change_(path_), requests_(context, ZMQ_REP) {
+Authenticator::Authenticator(zmq::context_t& context, std::filesystem::path allowed_keys, std::string own)
+    : path_(std::move(allowed_keys)), own_(std::move(own)), change_(path_), requests_(context, ZMQ_REP) {
   change_.seen();
-  allowed_ = std::make_shared<const AllowedKeys>(load_allowed_keys(path_));
+  allowed_ = std::make_shared<const AllowedKeys>(load_allowed_keys(path_, own_));
   warn_of_rights();
   requests_.set(zmq::sockopt::linger, 0);
   requests_.bind(kZapAddress);
@@ -178,7 +178,7 @@ void Authenticator::look() {
     return;
   }
   try {
-    auto changed = std::make_shared<const AllowedKeys>(load_allowed_keys(path_));
+    auto changed = std::make_shared<const AllowedKeys>(load_allowed_keys(path_, own_));
     log_info("the allowed keys in {} are read anew: {}", path_.string(), changed->size());
     warn_of_rights();
     const std::scoped_lock lock(mutex_);

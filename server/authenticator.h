@@ -28,8 +28,9 @@ struct ZapRequest;
 // socket that has keys bears the public key of its sender (Frame::key). Thread-safe.
 class Authenticator {
  public:
-  // Before any socket of the context is bound. Throws UsageError if the file cannot be read.
-  Authenticator(zmq::context_t& context, std::filesystem::path allowed_keys);
+  // Before any socket of the context is bound. Throws UsageError if the file cannot be read, or if it does not let in
+  // servers with `own`, this server's public key.
+  Authenticator(zmq::context_t& context, std::filesystem::path allowed_keys, std::string own);
   // After all of them have been closed, before the context is.
   ~Authenticator();
   Authenticator(const Authenticator&) = delete;
@@ -55,6 +56,7 @@ class Authenticator {
   void count_let_in(const ZapRequest& request);
 
   const std::filesystem::path path_;
+  const std::string own_;
   FileChange change_;
   mutable std::mutex mutex_;
   std::shared_ptr<const AllowedKeys> allowed_;

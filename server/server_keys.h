@@ -19,7 +19,8 @@ class ServerKeys {
   // From a folder with server.key and allowed.keys. Throws UsageError.
   ServerKeys(zmq::context_t& context, const std::filesystem::path& folder)
       : own_(std::make_unique<ClientKeys>(folder / kServerKeyFile)),
-        authenticator_(std::make_unique<Authenticator>(context, folder / kAllowedKeysFile)),
+        authenticator_(
+            std::make_unique<Authenticator>(context, folder / kAllowedKeysFile, own_->handshake(0).own.public_key)),
         secret_key_(own_->handshake(0).own.secret_key) {}
 
   // For who connects to another server; null: none.

@@ -27,7 +27,7 @@ class LeadSocket {
   std::optional<worker::Unreachable> tick(const Worker& core, Micros now, std::uint32_t lanes_per_shard) {
     socket_.keep_name(conversation_.version() <= kOneNameVersion);
     socket_.tick(now);
-    return reach_.tick(core, now, lanes_per_shard, socket_.refusal());
+    return reach_.tick(core, now, lanes_per_shard, socket_.refusal(), socket_.is_connected());
   }
   // For how long the lead was not heard.
   [[nodiscard]] Micros silence() const { return reach_.silence(); }

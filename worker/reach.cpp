@@ -34,8 +34,8 @@ void Reach::heard(const Message& message, Micros now) {
 }
 
 std::optional<worker::Unreachable> Reach::tick(const Worker& core, Micros now, std::uint32_t lanes_per_shard,
-                                               const std::string& refusal) {
-  lead_.tick(now, refusal);
+                                               const std::string& refusal, bool connected) {
+  lead_.tick(now, refusal, connected);
   tell_lanes(core, now);
   const auto answer = lookup_.take();
   const auto* lane = core.waiting_lane();

@@ -23,7 +23,7 @@ class Reach {
   // At every tick. What is found out about a lane's address is to be fed to the core: its `why` may be empty.
   // `refusal` is that of the lead's newest handshake.
   std::optional<worker::Unreachable> tick(const Worker& core, Micros now, std::uint32_t lanes_per_shard,
-                                          const std::string& refusal);
+                                          const std::string& refusal, bool connected);
   // Of the lead, as LeadReach has it.
   [[nodiscard]] Micros silence() const { return lead_.silence(); }
 

@@ -68,7 +68,8 @@ std::optional<ControlOutcome> ended(Control::Command command, const Status& stat
 
 }  // namespace
 
-std::optional<ControlOutcome> outcome_of(Control::Command command, const Status& status, const std::string& where) {
+std::optional<ControlOutcome> outcome_of(Control::Command command, const Status& status, const std::string& where,
+                                         const std::string& keys) {
   if (command == Control::Command::stop && status.phase == JobPhase::stopped) {
     return stopped(status, where);
   }
@@ -76,7 +77,8 @@ std::optional<ControlOutcome> outcome_of(Control::Command command, const Status&
     return end;
   }
   if (command == Control::Command::pause && status.phase == JobPhase::paused) {
-    return ControlOutcome{0, "paused " + at_step(status) + "; let it go on with: ballast resume " + shell_word(where)};
+    return ControlOutcome{0, "paused " + at_step(status) + "; let it go on with: ballast resume " + shell_word(where) +
+                                 (keys.empty() ? "" : " --keys " + shell_word(keys))};
   }
   if (command == Control::Command::resume && status.phase != JobPhase::paused && status.phase != JobPhase::pausing) {
     return ControlOutcome{0, "goes on " + at_step(status)};
@@ -150,7 +152,7 @@ int control_job(const std::string& where, Control::Command command, const std::s
       continue;
     }
     silent_after = Clock::now() + kSilence;
-    if (const auto outcome = outcome_of(command, *status, where)) {
+    if (const auto outcome = outcome_of(command, *status, where, keys)) {
       talk.say_farewell();
       std::fprintf(outcome->exit_code == 0 ? stdout : stderr, "%s\n", outcome->text.c_str());
       return outcome->exit_code;
@@ -158,6 +160,10 @@ int control_job(const std::string& where, Control::Command command, const std::s
     show_waiting(*status, shown);
   }
   const auto why = talk.why_silent();
+  if (talk.is_refused()) {
+    std::fprintf(stderr, "the lead at %s%s\n", lead.c_str(), why.c_str());
+    return 1;
+  }
   std::fprintf(stderr, "no lead answers at %s%s%s It has not said that it will %s\n", lead.c_str(),
                shown.empty() ? "" : " any more", why.empty() ? "; is the job still running?" : (why + ".").c_str(),
                verb(command));

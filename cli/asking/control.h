@@ -14,7 +14,8 @@ struct ControlOutcome {
   std::string text;
 };
 // Nothing while it is under way. `where` is what the user named the job by, for the text.
-std::optional<ControlOutcome> outcome_of(Control::Command command, const Status& status, const std::string& where);
+std::optional<ControlOutcome> outcome_of(Control::Command command, const Status& status, const std::string& where,
+                                         const std::string& keys = {});
 
 // Tells the lead until its status shows the wish fulfilled: stopped, paused, or no longer paused. `where`: a run's
 // folder or the lead's address. Waits as long as the lead answers: a stop or a pause needs a snapshot. Returns the exit

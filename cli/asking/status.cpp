@@ -110,10 +110,12 @@ class Asked {
       }
     }
     why_silent_ = client.why_silent();
+    is_refused_ = client.is_refused();
     return end(true);
   }
   // After answer() came to nothing.
   [[nodiscard]] const std::string& why_silent() const { return why_silent_; }
+  [[nodiscard]] bool is_refused() const { return is_refused_; }
 
   // As lead_address, but nothing where the job has finished just now.
   [[nodiscard]] std::optional<std::string> lead() const {
@@ -131,6 +133,7 @@ class Asked {
   std::string where_;
   bool json_;
   std::string why_silent_;
+  bool is_refused_ = false;
   std::optional<Job> job_;
   std::optional<MetricKind> best_by_;
 };
@@ -346,6 +349,10 @@ int show_status(const std::string& where, bool json, std::chrono::milliseconds p
   }
   if (!text) {
     const auto lead = lead_address(where);  // says so if the run's processes have gone meanwhile
+    if (asked.is_refused()) {
+      std::fprintf(stderr, "the lead at %s%s\n", lead.c_str(), asked.why_silent().c_str());
+      return 1;
+    }
     std::fprintf(stderr, "no lead answers at %s within %.3g s%s\n", lead.c_str(),
                  std::chrono::duration<double>(patience).count(),
                  asked.why_silent().empty() ? "; is the job still running?" : asked.why_silent().c_str());

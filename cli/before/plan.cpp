@@ -69,7 +69,7 @@ void print_wire(const JobResources& resources) {
 // What a server of it may be given, beside what it has.
 void print_memory_mib(const Job& job, const ShardResources& shard) {
   const auto given = job.spec.cluster.memory_mib;
-  std::printf("  cluster.memory_mib: %s; its server starts with %s, and can make use of %s\n",
+  std::printf("  cluster.memory_mib: %s; its server starts with %s MiB, and can make use of %s MiB\n",
               given > 0 ? std::to_string(given).c_str() : "not given", std::to_string(shard.least_mib).c_str(),
               std::to_string(shard.wanted_mib).c_str());
 }

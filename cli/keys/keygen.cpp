@@ -32,20 +32,20 @@ constexpr const char* kAllowedRemark =
     "# Who is let in: a role (worker, shard, operator), a public key, a name. Servers read this anew when it changes;\n"
     "# whose line is gone is refused from then on.\n";
 
-void write_key_file(const fs::path& path, const std::string& text) {
+// Whoever may read `like` may read it: by default the file that is replaced.
+void write_key_file(const fs::path& path, const std::string& text, const fs::path& like = {}) {
   NewFileOptions options;
   options.mode = kOwnersAlone;
   options.synced = true;
   struct stat before {};
-  const bool was_there = ::stat(path.c_str(), &before) == 0;
+  const bool was_there = ::stat(like.empty() ? path.c_str() : like.c_str(), &before) == 0;
   if (const auto refused = write_whole(path, text, options)) {
     throw std::runtime_error("cannot write " + path.string() + ": " + refused.message());
   }
-  // Whoever may read it goes on to do so.
   if (was_there && (::chown(path.c_str(), before.st_uid, before.st_gid) != 0 ||
                     ::chmod(path.c_str(), before.st_mode & 0777U) != 0)) {
-    throw std::runtime_error("cannot give " + path.string() +
-                             " the owner and rights that it had: " + std::strerror(errno));
+    throw std::runtime_error("cannot give " + path.string() + " the owner and rights of " +
+                             (like.empty() ? "the file before" : like.string()) + ": " + std::strerror(errno));
   }
 }
 
@@ -62,8 +62,9 @@ std::string remark_of(KeyRole role, const std::string& name) {
 }
 
 // Its line in the list of allowed keys.
-std::string write_keys(const fs::path& path, KeyRole role, const std::string& name, const OwnKeys& keys) {
-  write_key_file(path, format_keys(keys, remark_of(role, name)));
+std::string write_keys(const fs::path& path, KeyRole role, const std::string& name, const OwnKeys& keys,
+                       const fs::path& like = {}) {
+  write_key_file(path, format_keys(keys, remark_of(role, name)), like);
   return line_of(role, keys.pair.public_key, name);
 }
 
@@ -76,8 +77,13 @@ std::string read_list(const fs::path& path) {
   return list.empty() || list.back() == '\n' ? list : list + '\n';
 }
 
+bool is_listed(const fs::path& path, const std::string& name) {
+  const auto allowed = load_allowed_keys(path);
+  return std::any_of(allowed.begin(), allowed.end(), [&](const auto& entry) { return entry.second.name == name; });
+}
+
 bool is_name(const std::string& name) {
-  return !name.empty() && name != "server.next" && name.size() <= 64 && name.front() != '.' &&
+  return !name.empty() && name.size() <= 64 && name.front() != '.' &&
          std::all_of(name.begin(), name.end(), [](unsigned char letter) {
            return std::isalnum(letter) != 0 || letter == '-' || letter == '_' || letter == '.';
          });
@@ -88,15 +94,21 @@ void add_key(const fs::path& folder, KeyRole role, const std::string& name) {
     throw UsageError("'" + name + "' is no name for a key: letters, digits, '-', '_' and '.', at most 64");
   }
   const auto path = folder / (name + ".key");
-  if (fs::exists(path)) {
-    throw UsageError(path.string() + " exists: choose another name");
+  if (fs::exists(path) || path.filename() == kNextServerKeyFile) {
+    throw UsageError(path.string() + (fs::exists(path) ? " exists" : " is kept for the servers' next key") +
+                     ": choose another name");
   }
   const auto servers = load_own_keys(folder / kServerKeyFile).servers;
-  auto list = read_list(folder / kAllowedKeysFile);
+  const auto allowed = folder / kAllowedKeysFile;
+  if (is_listed(allowed, name)) {
+    throw UsageError(allowed.string() + " has a key of the name " + name +
+                     ": choose another name, or take its line out");
+  }
+  auto list = read_list(allowed);
   list += write_keys(path, role, name, {make_key_pair(), servers});
-  write_key_file(folder / kAllowedKeysFile, list);
+  write_key_file(allowed, list);
   std::printf("%s: give it to the %s alone. Copy %s to the servers, which let it in within a second.\n", path.c_str(),
-              role == KeyRole::worker ? "worker" : "operator", (folder / kAllowedKeysFile).c_str());
+              role == KeyRole::worker ? "worker" : "operator", allowed.c_str());
 }
 
 // It may lie with the others.
@@ -126,7 +138,8 @@ void make_next_server(const fs::path& folder) {
   auto list = read_list(folder / kAllowedKeysFile);
   const auto pair = make_key_pair();
   change_servers(folder, [&](auto& servers) { servers.push_back(pair.public_key); });
-  list += write_keys(path, KeyRole::shard, "server", {pair, load_own_keys(folder / kServerKeyFile).servers});
+  const auto now = folder / kServerKeyFile;
+  list += write_keys(path, KeyRole::shard, "server", {pair, load_own_keys(now).servers}, now);
   write_key_file(folder / kAllowedKeysFile, list);
   const auto word = shell_word(folder.string());
   std::printf(
@@ -189,7 +202,7 @@ void make_keys_folder(const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder.has_parent_path() ? folder.parent_path() : fs::path("."), error);
   if (::mkdir(folder.c_str(), 0700) != 0 && !fs::is_directory(folder)) {
-    throw std::runtime_error("cannot make the folder " + folder.string());
+    throw std::runtime_error("cannot make the folder " + folder.string() + ": " + std::strerror(errno));
   }
   for (const auto& entry : fs::directory_iterator(folder)) {
     if (entry.path().extension() == ".key" || entry.path().filename() == kAllowedKeysFile) {

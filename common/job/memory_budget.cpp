@@ -58,16 +58,16 @@ std::vector<MemoryPart> taken_by(const Job& job, const std::vector<Chunk>& chunk
                                  std::uint64_t kept, bool has_lead) {
   const auto& training = job.spec.training;
   std::vector<MemoryPart> parts = {
-      {"the process itself", kServerBytes},
-      {"answers that nobody has read", unread_answers(job.spec.cluster, has_lead)},
+      {"the process itself", kServerBytes, true},
+      {"answers that nobody has read", unread_answers(job.spec.cluster, has_lead), true},
       {"weights, two versions", 2 * bytes.weights},
       {"versions that slow readers keep", kept},
       {averages_weights(training) ? "optimizer state and average" : "optimizer state", bytes.state},
       {"a snapshot being written", bytes.weights + bytes.state},
       {"a spare buffer", largest_chunk(chunks)},
-      {"the database", kDatabaseBytes}};
+      {"the database", kDatabaseBytes, true}};
   if (is_journaled(job.spec)) {
-    parts.push_back({"the journal", kJournalBytes});
+    parts.push_back({"the journal", kJournalBytes, true});
   }
   return parts;
 }
@@ -97,6 +97,15 @@ std::string parts_text(const ShardMemory& shard) {
   return text;
 }
 
+// More servers divide the weights; what each of them has besides is not less then.
+bool would_shards_help(const ShardMemory& shard) {
+  std::uint64_t of_each = 0;
+  for (const auto& part : shard.taken) {
+    of_each += part.of_each ? part.bytes : 0;
+  }
+  return 2 * of_each < shard.least();
+}
+
 // Of a shard whose server has `bytes`.
 std::optional<std::string> why_too_little(const Job& job, std::size_t number, const ShardMemory& shard,
                                           std::uint64_t machine) {
@@ -111,7 +120,8 @@ std::optional<std::string> why_too_little(const Job& job, std::size_t number, co
                                    " MiB, is too little";
   return has + ": shard " + std::to_string(number) + " needs " + least + " MiB (" + parts_text(shard) +
          ", contributions " + std::to_string(in_mib(shard.least() - shard.taken_bytes())) +
-         " at the least); set it to " + least + " or more, or raise cluster.shards";
+         " at the least); set it to " + least + " or more" +
+         (would_shards_help(shard) ? ", or raise cluster.shards" : "");
 }
 
 }  // namespace

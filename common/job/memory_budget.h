@@ -28,6 +28,7 @@ inline constexpr std::uint64_t kUnendedBytes = 256U << 20U;
 struct MemoryPart {
   std::string what;
   std::uint64_t bytes = 0;
+  bool of_each = false;  // however many servers share the model
 };
 
 // Of contributions to one lane, held or on their way.

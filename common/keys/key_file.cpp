@@ -39,7 +39,7 @@ std::optional<KeyLine> parse_key_line(const std::string& line, const std::string
     return std::nullopt;
   }
   if (!(in >> parsed.key) || !is_key(parsed.key)) {
-    refuse_line(path, number, "behind the first word stands a key, which is 40 characters of Z85");
+    refuse_line(path, number, "the first word must be followed by a key, which is 40 characters of Z85");
   }
   std::getline(in >> std::ws, parsed.name);
   if (parsed.name.size() > kMostNameBytes || text_fault(parsed.name, TextKind::line)) {
@@ -133,13 +133,21 @@ AllowedKeys parse_allowed_keys(std::string_view text, const std::string& path) {
 OwnKeys load_own_keys(const std::filesystem::path& path) { return parse_own_keys(read_key_file(path), path.string()); }
 
 // One that is being written would take everybody's key away for a moment, and workers end for that.
-AllowedKeys load_allowed_keys(const std::filesystem::path& path) {
+AllowedKeys load_allowed_keys(const std::filesystem::path& path, std::string_view own) {
   const auto text = read_key_file(path);
   auto allowed = parse_allowed_keys(text, path.string());
   const bool has_shard = std::any_of(allowed.begin(), allowed.end(),
                                      [](const auto& entry) { return entry.second.role == KeyRole::shard; });
-  if (!text.ends_with('\n') || !has_shard) {
-    refuse_file(path, "is not whole: it has no line for the servers' own key (shard), or its last line has no end");
+  if (!has_shard) {
+    refuse_file(path, "is not whole: it has no line that begins with shard, for the servers' own key");
+  }
+  if (!text.ends_with('\n')) {
+    refuse_file(path, "is not whole: its last line has no end");
+  }
+  if (const auto found = allowed.find(std::string(own));
+      !own.empty() && (found == allowed.end() || found->second.role != KeyRole::shard)) {
+    refuse_file(path, "does not let in this server itself: it has no line \"shard " + std::string(own) +
+                          "\", so it is of other keys than " + kServerKeyFile + " here");
   }
   return allowed;
 }

@@ -46,7 +46,9 @@ inline constexpr const char* kOperatorKeyFile = "operator.key";
 OwnKeys parse_own_keys(std::string_view text, const std::string& path);
 AllowedKeys parse_allowed_keys(std::string_view text, const std::string& path);
 OwnKeys load_own_keys(const std::filesystem::path& path);
-AllowedKeys load_allowed_keys(const std::filesystem::path& path);
+// Throws as well if the list is not whole, or does not let in the servers of this public key; empty: whichever they
+// are.
+AllowedKeys load_allowed_keys(const std::filesystem::path& path, std::string_view own = {});
 
 // A file of keys as it is. Throws UsageError.
 std::string read_key_file(const std::filesystem::path& path);

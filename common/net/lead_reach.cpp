@@ -33,25 +33,30 @@ void LeadReach::heard(Micros now) {
   why_not_.clear();
 }
 
-void LeadReach::tick(Micros now, const std::string& refusal) {
+void LeadReach::tick(Micros now, const std::string& refusal, bool connected) {
   if (!refusal.empty() && refusal != refusal_) {
     log_warn("what answers at the lead's address {} does not let this {} in: {}", lead_, who_, refusal);
   }
   refusal_ = refusal;
   silence_ += std::min(now - std::exchange(ticked_at_, now), kMostOfATick);
   if (now >= tell_at_) {
-    tell(now);
+    tell(now, connected);
   }
   take_answer();
 }
 
-void LeadReach::tell(Micros now) {
+void LeadReach::tell(Micros now, bool connected) {
   tell_at_ = now + kTellEvery;
   told_ = true;
   lookup_.begin(lead_);
   const auto seconds = (now - heard_at_) / 1'000'000;
   if (known_) {
     log_warn("the lead at {} has not answered for {} s, and the {} goes on asking", lead_, seconds, who_);
+  } else if (connected) {
+    log_warn(
+        "there is a connection to {}, but the lead has not answered for {} s: it has no work for a {} while it waits "
+        "for a shard (`ballast status` says for what), or hangs",
+        lead_, seconds, who_);
   } else {
     log_warn("no lead has answered at {} for {} s, and the {} goes on asking; {}", lead_, seconds, who_,
              refusal_.empty() ? question_ : refusal_);

@@ -21,13 +21,14 @@ class LeadReach {
   void begin(Micros now);
   // A message of the lead that could be read; or a connection to it, where it need not say anything.
   void heard(Micros now);
-  // `refusal`: why the newest handshake came to nothing; empty: it did not.
-  void tick(Micros now, const std::string& refusal);
+  // `refusal`: why the newest handshake came to nothing; empty: it did not. `connected`: somebody is there, who need
+  // not be a lead that works.
+  void tick(Micros now, const std::string& refusal, bool connected = false);
   // For how long nothing was heard, or since the beginning; of that, only time in which this process ran.
   [[nodiscard]] Micros silence() const { return silence_; }
 
  private:
-  void tell(Micros now);
+  void tell(Micros now, bool connected);
   void take_answer();
 
   std::string lead_;

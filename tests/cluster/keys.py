@@ -122,6 +122,14 @@ class Refused(ByHand):
         # A worker's key does not make a shard.
         shutil.copytree(self.at_servers, self.folder / "posing")
         shutil.copyfile(self.made / "worker.key", self.folder / "posing" / "server.key")
+        answer = harness.call(harness.SERVER, "--job", self.file, "--shard", "1", "--lead", self.lead, "--database",
+                              self.folder / "another", "--keys", self.folder / "posing")
+        self.assertEqual(answer.returncode, 2)
+        self.assertIn("does not let in this server itself", answer.stderr)
+        # Nor if its own list says so.
+        allowed = self.folder / "posing" / "allowed.keys"
+        allowed.write_text("".join(line.replace("worker ", "shard ", 1) if line.endswith(" worker\n") else line
+                                   for line in allowed.read_text().splitlines(True)))
         poser, log = self.start_by_hand(
             "poser", harness.SERVER, "--job", self.file, "--shard", "1", "--lead", self.lead, "--database",
             self.folder / "another", "--keys", self.folder / "posing")
@@ -150,6 +158,12 @@ class Refused(ByHand):
             self.assertIn(told, answer.stderr)
             self.assertNotIn(secret_of(self.made / "server.key"), answer.stderr)
         self.assertFalse((self.folder / "d").exists())
+        others = self.folder / "others"
+        self.ballast("keygen", others)
+        shutil.copyfile(self.made / "server.key", others / "server.key")
+        answer = harness.call(*server, "--keys", others)
+        self.assertEqual(answer.returncode, 2)
+        self.assertIn("allowed.keys: does not let in this server itself", answer.stderr)
         answer = harness.ballast("restore", self.folder, "--list", "--copy-key-file", self.made / "server.key")
         self.assertIn("server.key: line 2 is neither a remark nor: secret, and 64 hexadecimal digits", answer.stderr)
         self.assertNotIn(secret_of(self.made / "server.key"), answer.stderr)
@@ -164,6 +178,32 @@ class Refused(ByHand):
 
 
 class Changed(ByHand):
+    def test_a_list_of_other_servers_changes_nothing(self):
+        self.begin()
+        self.worker("one")
+        self.train_on()
+        self.ballast("keygen", self.folder / "others")
+        mended = (self.at_servers / "allowed.keys").read_text()
+        (self.at_servers / "allowed.keys").write_text((self.folder / "others" / "allowed.keys").read_text())
+        self.wait_for("word of it", lambda: "allowed keys stay as they were" in self.logs())
+        self.assertIn("does not let in this server itself", self.logs())
+        self.train_on()
+        (self.at_servers / "allowed.keys").write_text(mended)
+        self.assertIn("with a snapshot", self.ask("stop", "operator.key", 0))
+
+    def test_the_next_keys_may_be_read_by_who_may_read_the_ones_before(self):
+        os.chmod(self.made / "server.key", 0o640)
+        self.ballast("keygen", self.made, "--next-server")
+        self.assertEqual((self.made / "server.next.key").stat().st_mode & 0o777, 0o640)
+        self.assertEqual((self.made / "server.key").stat().st_mode & 0o777, 0o640)
+        self.assertEqual((self.made / "worker.key").stat().st_mode & 0o777, 0o600)
+
+    def test_a_name_that_the_list_has_is_not_given_twice(self):
+        os.remove(self.made / "worker.key")  # it was handed out
+        answer = harness.ballast("keygen", self.made, "--add-worker", "worker")
+        self.assertEqual(answer.returncode, 2)
+        self.assertIn("has a key of the name worker", answer.stderr)
+
     def test_a_workers_key_is_replaced_while_the_job_trains(self):
         self.begin()
         old = self.worker("old")

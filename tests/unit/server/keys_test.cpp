@@ -108,7 +108,7 @@ TEST_CASE("a key speaks for its role alone, and for nobody that another has name
   }
   folder.allow(KeyRole::command, "boss");
   zmq::context_t context;
-  const Authenticator authenticator(context, folder.path() / kAllowedKeysFile);
+  const Authenticator authenticator(context, folder.path() / kAllowedKeysFile, folder.server().public_key);
   KnownPeers peers(&authenticator);
   const auto said = [&](const std::string& id, const std::string& name) {
     return peers.heard(from(id), name == "server" ? folder.server().public_key : folder.public_key(name));
@@ -139,7 +139,7 @@ TEST_CASE("a key that is taken out of the file is refused from the next message 
   KeyFolder folder;
   folder.allow(KeyRole::worker, "one");
   zmq::context_t context;
-  const Authenticator authenticator(context, folder.path() / kAllowedKeysFile);
+  const Authenticator authenticator(context, folder.path() / kAllowedKeysFile, folder.server().public_key);
   KnownPeers peers(&authenticator);
   CHECK(peers.heard(from(session_routing_id(7)), folder.public_key("one")).empty());
   folder.revoke("one");
@@ -150,7 +150,8 @@ TEST_CASE("a key that is taken out of the file is refused from the next message 
   eventually([&] { return authenticator.edition() == 2; });
   CHECK(peers.heard(from(session_routing_id(8)), folder.public_key("two")).empty());
   // What cannot be read, or is not whole, changes nothing.
-  for (const std::string text : {"nonsense", "", "# nobody\n"}) {
+  const auto of_others = line_of(KeyRole::shard, make_key_pair().public_key, "server");
+  for (const auto& text : {std::string("nonsense"), std::string(), std::string("# nobody\n"), of_others}) {
     replace_file(folder.path() / kAllowedKeysFile, text);
     ::usleep(700'000);
     CHECK(authenticator.edition() == 2);
@@ -164,7 +165,7 @@ TEST_CASE("who names peers without end makes only names of its own key be forgot
     folder.allow(KeyRole::worker, name);
   }
   zmq::context_t context;
-  const Authenticator authenticator(context, folder.path() / kAllowedKeysFile);
+  const Authenticator authenticator(context, folder.path() / kAllowedKeysFile, folder.server().public_key);
   KnownPeers peers(&authenticator);
   const auto honest = routing_id_of(session_routing_id(1), 5);
   CHECK(peers.heard(from(honest), folder.public_key("one")).empty());

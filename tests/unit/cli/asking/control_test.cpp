@@ -39,6 +39,8 @@ TEST_CASE("a wish is fulfilled when the status shows it") {
   auto paused = training(1, 40);
   paused.phase = JobPhase::paused;
   CHECK(outcome_of(Command::pause, paused, "my runs/a")->text.ends_with(": ballast resume 'my runs/a'"));
+  CHECK(outcome_of(Command::pause, paused, "tcp://a:1", "my keys")
+            ->text.ends_with(": ballast resume tcp://a:1 --keys 'my keys'"));
   CHECK_FALSE(outcome(Command::resume, JobPhase::paused).has_value());
   CHECK_FALSE(outcome(Command::resume, JobPhase::pausing).has_value());
   CHECK(outcome(Command::resume, JobPhase::training)->exit_code == 0);
