@@ -14,6 +14,7 @@
 #include "cli/asking/control.h"
 #include "cli/asking/scale.h"
 #include "cli/asking/status.h"
+#include "cli/asking/trace.h"
 #include "cli/asking/watch.h"
 #include "cli/before/check.h"
 #include "cli/before/not_negative.h"
@@ -200,6 +201,16 @@ void define_watch(CLI::App& app, ballast::WatchOptions& options) {
       ->check(CLI::Range(1, 31'536'000));
   add_keys(*watch, options.keys);
   define_show(*watch, options.show);
+}
+
+void define_trace(CLI::App& app, ballast::TraceOptions& options) {
+  auto* trace = app.add_subcommand(
+      "trace", "write what all processes have measured of a running job's last steps, for Perfetto or chrome://tracing");
+  trace->add_option("where", options.where, kWhereHelp)->required();
+  trace->add_option("--steps", options.steps, "of the newest so many steps (default 20)")->check(CLI::Range(1, 1'000'000));
+  trace->add_option("-o,--output", options.output, "the file that is written (default trace.json); -: standard output")
+      ->type_name("FILE");
+  add_keys(*trace, options.keys);
 }
 
 struct ControlCommand {
@@ -411,6 +422,7 @@ struct Options {
   ballast::RunOptions run;
   StatusOptions status;
   ballast::WatchOptions watch;
+  ballast::TraceOptions trace;
   std::string control_where;
   std::string control_keys;
   ballast::KeygenOptions keygen;
@@ -441,6 +453,9 @@ int dispatch(const CLI::App& app, const Options& options) {
   }
   if (app.got_subcommand("watch")) {
     return ballast::watch_job(options.watch);
+  }
+  if (app.got_subcommand("trace")) {
+    return ballast::show_trace(options.trace);
   }
   if (app.got_subcommand("scale")) {
     return ballast::scale_run(options.scale);
@@ -495,6 +510,7 @@ int main(int argc, char** argv) {
   define_run(app, options.run);
   define_status(app, options.status);
   define_watch(app, options.watch);
+  define_trace(app, options.trace);
   define_keygen(app, options.keygen);
   define_controls(app, options.control_where, options.control_keys);
   define_scale(app, options.scale);

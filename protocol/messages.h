@@ -9,6 +9,7 @@
 #include "protocol/messages/lane_and_lead.h"
 #include "protocol/messages/parts.h"
 #include "protocol/messages/status.h"
+#include "protocol/messages/trace.h"
 #include "protocol/messages/worker_and_lane.h"
 #include "protocol/messages/worker_and_lead.h"
 
@@ -52,9 +53,9 @@ struct Finish {
   bool operator==(const Finish&) const = default;
 };
 
-using Message =
-    std::variant<LaneHello, Pull, Push, LaneWelcome, Receipt, Weights, Gone, Stale, Refused, WorkerHello, Heartbeat,
-                 EvaluationResult, Goodbye, WorkerWelcome, Assign, ShardHello, LaneReport, Confirm, Plan, Finish,
-                 StatusRequest, Control, Status, Offers, CallVoid, BytesReturned, Call, BytesAhead, ReturnAsked>;
+using Message = std::variant<LaneHello, Pull, Push, LaneWelcome, Receipt, Weights, Gone, Stale, Refused, WorkerHello,
+                             Heartbeat, EvaluationResult, Goodbye, WorkerWelcome, Assign, ShardHello, LaneReport,
+                             Confirm, Plan, Finish, StatusRequest, Control, Status, Offers, CallVoid, BytesReturned,
+                             Call, BytesAhead, ReturnAsked, TraceAsked, TracePart>;
 
 }  // namespace ballast

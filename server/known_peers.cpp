@@ -70,6 +70,7 @@ std::string KnownPeers::heard(const PeerConnection& from, std::string_view key) 
     known.connection = from.connection;
     known.routing_id = from.id;
     known.version = kProtocolVersion;
+    known.clock = {};
   }
   return {};
 }
@@ -80,6 +81,18 @@ bool KnownPeers::speaks(const PeerConnection& from, std::uint32_t version) {
     return false;
   }
   return std::exchange(found->second.version, version) != version;
+}
+
+void KnownPeers::tells_time(const PeerConnection& from, const FrameClock& clock, Micros now) {
+  const auto found = known_.find(std::string(from.first));
+  if (found != known_.end() && found->second.connection == from.connection) {
+    found->second.clock.heard(clock, now);
+  }
+}
+
+FrameClock KnownPeers::clock_for(const std::string& first, Micros now) const {
+  const auto found = known_.find(first);
+  return found == known_.end() ? FrameClock{now} : found->second.clock.now(now);
 }
 
 std::string KnownPeers::reached_by(const std::string& first) const {

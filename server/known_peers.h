@@ -11,6 +11,7 @@
 
 #include "common/keys/key_file.h"
 #include "common/net/peer.h"
+#include "common/wire/frame_clock.h"
 #include "common/wire/versions.h"
 
 namespace ballast {
@@ -35,6 +36,11 @@ class KnownPeers {
   // And it was in this version; 0: that could not be told. True if it is news. Of an older connection it says nothing.
   bool speaks(const PeerConnection& from, std::uint32_t version);
 
+  // And it said when it was sent. Of an older connection it says nothing.
+  void tells_time(const PeerConnection& from, const FrameClock& clock, Micros now);
+  // Of a frame that is sent to it now.
+  [[nodiscard]] FrameClock clock_for(const std::string& first, Micros now) const;
+
   // The routing id by which it is reached, by that of its first connection, which it is known by.
   [[nodiscard]] std::string reached_by(const std::string& first) const;
   // In which it is answered: the newest until it has spoken.
@@ -51,6 +57,7 @@ class KnownPeers {
     std::uint32_t version = kProtocolVersion;
     std::string key;
     std::string routing_id;  // of that connection
+    HeardClock clock = {};   // of what came over it
   };
 
   [[nodiscard]] std::string name_before(std::string_view key) const;

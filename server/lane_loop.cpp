@@ -45,6 +45,8 @@ LaneLoop::LaneLoop(zmq::context_t& context, const ServerKeys& keys, const Job& j
       weights_(job, ids_of(config)),
       storage_(job, std::move(services), config.id.lane, ids_of(config), config.memory_bytes),
       metrics_(metrics, config.id, config.lanes),
+      trace_(config.lanes),
+      slots_(job.spec.training.slots),
       handshakes_(metrics, "lane " + std::to_string(config.id.lane)),
       ticks_(kLaneTick),
       lead_patience_(addresses.lead_patience),
@@ -96,6 +98,7 @@ void LaneLoop::turn(Poll& poll) {
   releases_.be_quiet(!lane_.waits_for_release());
   poll.wait(has_more() ? 0 : ticks_.until(monotonic_micros()));
   turn_.begin(monotonic_micros());
+  trace_.turn(turn_.began());
   take_released();
   if (lane_.has_more()) {
     feed(lane::GoOn{});
@@ -112,7 +115,9 @@ void LaneLoop::turn(Poll& poll) {
   if (const auto now = monotonic_micros(); ticks_.take(now)) {
     tick(now);
   }
-  metrics_.turn(monotonic_micros() - turn_.began());
+  const auto now = monotonic_micros();
+  metrics_.turn(now - turn_.began());
+  trace_.worked(lane_.open_step(), now - turn_.began(), now);
 }
 
 void LaneLoop::tick(Micros now) {
@@ -195,9 +200,11 @@ void LaneLoop::receive(WorkerConnections::Incoming& incoming) {
   const auto payload = incoming.payload ? payloads_.add(std::move(*incoming.payload)) : kNoPayload;
   metrics_.received(incoming.session, incoming.message, bytes);
   const auto taken = lane_.taken();
+  const auto read_at = monotonic_micros();
   feed(lane::FromWorker{incoming.session, &incoming.message, payload, bytes, incoming.connection, incoming.payer});
   if (const auto* push = std::get_if<Push>(&incoming.message); push != nullptr && lane_.taken() > taken) {
     metrics_.contributed(incoming.session, *push, turn_.began());
+    trace_.contributed(incoming.session, *push, incoming.sent, read_at);
   }
 }
 
@@ -211,7 +218,11 @@ void LaneLoop::receive_from_lead() {
       if (const auto* plan = std::get_if<Plan>(message)) {
         tell_barred(plan->barred);
       }
-      feed(lane::FromLead{message});
+      if (const auto* asked = std::get_if<TraceAsked>(message)) {
+        answer(*asked);
+      } else {
+        feed(lane::FromLead{message});
+      }
     } else {
       metrics_.unreadable();
     }
@@ -220,6 +231,12 @@ void LaneLoop::receive_from_lead() {
     ending_ = std::move(why);
     is_hopeless_ = true;
   }
+}
+
+void LaneLoop::answer(const TraceAsked& asked) {
+  auto part = trace_.part(asked);
+  part.clock = lead_.clock(monotonic_micros());
+  lead_.send(part);
 }
 
 // The lead may never have heard of such a session, and can't say whose key it has.
@@ -238,6 +255,7 @@ void LaneLoop::take_released() {
   for (const auto& released : releases_.take()) {
     weights_.release(static_cast<ChunkId>(released.object), static_cast<ChunkBuffer*>(released.buffer));
     if (released.owner != LaneStorage::kReader) {
+      trace_.taken(released.owner, monotonic_micros());
       feed(lane::ReplyReleased{released.owner});
     }
   }
@@ -252,6 +270,7 @@ void LaneLoop::take_from_storage() {
     if (!event) {
       return;
     }
+    trace_.done(*event, slots_, monotonic_micros());
     feed(*event);
   }
 }
@@ -292,6 +311,7 @@ void LaneLoop::carry_out(lane::SendWeights& action) {
   auto* buffer = header.averages ? weights_.read_average(header.chunk) : weights_.read(header.chunk, header.version);
   metrics_.sent_weights(action.bytes);
   const Released released{action.reply, action.header.chunk, buffer, action.bytes};
+  trace_.replied(action, monotonic_micros());
   workers_.send(action.session, action.connection, action.header,
                 Borrowed{buffer->values.data(), action.bytes, released, &releases_});
 }
@@ -306,11 +326,13 @@ void LaneLoop::carry_out(lane::DropConnection& action) { workers_.drop(action.se
 void LaneLoop::carry_out(lane::Sum& action) {
   const auto timer = metrics_.time_sum();
   payloads_.sum(action.join.into, action.join.with, action.last);
+  trace_.summed(monotonic_micros());
 }
 
 void LaneLoop::carry_out(lane::Drop& action) { payloads_.drop(action.payload); }
 
 void LaneLoop::carry_out(lane::Measure& action) {
+  trace_.measured(action.chunk, monotonic_micros());
   auto measured = weights_.measure(action.chunk, payloads_.values(action.root), payloads_.is_known_finite(action.root),
                                    action.prospect);
   events_.emplace_back(lane::Measured{
@@ -319,11 +341,13 @@ void LaneLoop::carry_out(lane::Measure& action) {
 }
 
 void LaneLoop::carry_out(lane::Apply& action) {
+  const auto begun = monotonic_micros();
   {
     const auto timer = metrics_.time_apply();
     weights_.apply(action.chunk, action.version, payloads_.values(action.root), action.factors,
                    {action.step, action.slot, action.staleness});
   }
+  trace_.applied(action, begun, monotonic_micros());
   payloads_.drop(action.root);
   if (action.statistics) {
     events_.emplace_back(lane::StatisticsRead{weights_.statistics(action.chunk, action.step), action.timeline});
@@ -331,6 +355,7 @@ void LaneLoop::carry_out(lane::Apply& action) {
 }
 
 void LaneLoop::carry_out(lane::Append& action) {
+  trace_.appended(action, monotonic_micros());
   storage_.append(lane_.timeline(), action, payloads_.share(action.payload));
 }
 
@@ -341,6 +366,7 @@ void LaneLoop::carry_out(lane::SyncJournal& action) { storage_.sync(action); }
 void LaneLoop::carry_out(lane::Resume& action) { storage_.resume(action, weights_); }
 
 void LaneLoop::carry_out(lane::TakeSnapshot& action) {
+  trace_.took(action, monotonic_micros());
   storage_.take_snapshot(action, weights_, releases_, turn_.began());
 }
 

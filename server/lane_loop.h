@@ -20,6 +20,7 @@
 #include "server/handshakes.h"
 #include "server/lane_metrics.h"
 #include "server/lane_storage.h"
+#include "server/lane_trace.h"
 #include "server/lead_connection.h"
 #include "server/memory_watch.h"
 #include "server/payloads.h"
@@ -76,6 +77,7 @@ class LaneLoop {
   void cut_all();
   void feed(const lane::Event& event);
   void tell(const lane::Event& event) const;
+  void answer(const TraceAsked& asked);
   void carry_out(lane::SendToWorker& action);
   void carry_out(lane::SendWeights& action);
   void carry_out(lane::SendToLead& action);
@@ -109,6 +111,8 @@ class LaneLoop {
   ShardNews news_;
   std::vector<SessionId> barred_;  // by the newest plan that the lead has sent
   LaneMetrics metrics_;
+  LaneTrace trace_;
+  const Slot slots_;  // of the job
   Handshakes handshakes_;
   Turn turn_;
   Ticks ticks_;

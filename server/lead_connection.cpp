@@ -5,6 +5,7 @@
 
 #include "common/job/load.h"
 #include "common/log/log.h"
+#include "common/net/clock.h"
 #include "common/net/peer.h"
 
 namespace ballast {
@@ -62,6 +63,7 @@ void LeadConnection::tick(Micros now) {
 std::optional<Decoded> LeadConnection::receive() {
   while (auto received = socket_.receive()) {
     auto decoded = decode(received->header.bytes(), 0, received->payload.has_value());
+    clock_.heard(decoded.clock, monotonic_micros());
     if (conversation_.heard(decoded)) {
       tell(decoded);
       return decoded;
@@ -88,7 +90,7 @@ void LeadConnection::tell(Decoded& decoded) {
 }
 
 void LeadConnection::send(const Message& message) {
-  socket_.send({}, encoder_.encode(message, conversation_.version()));
+  socket_.send({}, encoder_.encode(message, conversation_.version(), {monotonic_micros()}));
   conversation_.sent();
 }
 

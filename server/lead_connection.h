@@ -6,6 +6,7 @@
 
 #include "common/net/dealer.h"
 #include "common/net/lead_reach.h"
+#include "common/trace/clock_offset.h"
 #include "common/wire/versions.h"
 #include "common/wire/wire.h"
 #include "protocol/messages.h"
@@ -41,6 +42,8 @@ class LeadConnection {
   // The next message, or why it could not be read; nothing if none is there.
   std::optional<Decoded> receive();
   void send(const Message& message);
+  // The lead's clock beside ours; nothing before it has answered.
+  [[nodiscard]] std::optional<ClockReading> clock(Micros now) const { return clock_.reading(now); }
   // Why this lane and the lead can't talk: no version of the protocol is common to them.
   [[nodiscard]] std::optional<std::string> hopeless() const;
 
@@ -51,6 +54,7 @@ class LeadConnection {
   std::string address_;
   Dealer socket_;
   Conversation conversation_;
+  ClockOffset clock_;
   std::optional<LeadReach> reach_;
   std::string job_yaml_;
   RefusalNews refusals_;

@@ -1,5 +1,6 @@
 #include "server/lead_loop.h"
 
+#include <algorithm>
 #include <utility>
 #include <variant>
 
@@ -18,6 +19,16 @@ constexpr int kMessagesPerTurn = 256;
 constexpr int kUnsent = 256;
 // Of one peer: a lane reports twenty times a second, and reports may be long.
 constexpr int kUnread = 64;
+constexpr std::size_t kTraceRecords = 4096;
+
+// Of a command line: of nobody who has records.
+TraceSource source_of(const Peer& peer) {
+  if (const auto* session = std::get_if<SessionPeer>(&peer)) {
+    return {TraceRole::worker, {}, session->session};
+  }
+  const auto* lane = std::get_if<LanePeer>(&peer);
+  return lane == nullptr ? TraceSource{} : TraceSource{TraceRole::lane, lane->lane, 0};
+}
 
 }  // namespace
 
@@ -34,6 +45,7 @@ LeadLoop::LeadLoop(zmq::context_t& context, const ServerKeys& keys, LeadConfig c
       peers_(keys.authenticator()),
       handshakes_(metrics, "lead"),
       unsent_(keys.authenticator() != nullptr),
+      trace_(kTraceRecords),
       ticks_(kTick),
       tellings_(kTelling),
       keeping_(std::move(keeping)) {}
@@ -153,6 +165,7 @@ void LeadLoop::dispatch(const std::string& routing_id, const Received& received)
     return refuse(received, {RefusalCode::not_taken, std::move(why)}, peers_.version_of(first));
   }
   const auto decoded = decode(received.header.bytes(), 0, false);
+  peers_.tells_time(*from, decoded.clock, monotonic_micros());
   if (peers_.speaks(*from, decoded.version)) {
     log_info("{} speaks protocol version {}, and is answered in it", name_of_peer(from->peer), decoded.version);
   }
@@ -160,6 +173,12 @@ void LeadLoop::dispatch(const std::string& routing_id, const Received& received)
     return refuse(received, *refused, version_to_refuse_in(decoded.version, peers_.version_of(first)));
   }
   const auto& message = std::get<Message>(decoded);
+  if (const auto* part = std::get_if<TracePart>(&message)) {
+    return pass_back(source_of(from->peer), *part);
+  }
+  if (const auto* report = std::get_if<LaneReport>(&message); report != nullptr && !report->measures.empty()) {
+    decisions_.measured_at = monotonic_micros();
+  }
   if (const auto* session = std::get_if<SessionPeer>(&from->peer)) {
     auto key = std::holds_alternative<WorkerHello>(message) ? peers_.key_of(first) : std::string();
     lead_.hear(lead::FromWorker{session->session, &message, std::move(key)}, monotonic_micros());
@@ -173,7 +192,8 @@ void LeadLoop::dispatch(const std::string& routing_id, const Received& received)
 bool LeadLoop::send(const std::string& first, const Message& message) {
   const auto routing_id = peers_.reached_by(first);
   return tell(routing_id, unsent_.frame({routing_id, peers_.public_key_of(first)},
-                                        encoder_.encode(message, peers_.version_of(first))));
+                                        encoder_.encode(message, peers_.version_of(first),
+                                                        peers_.clock_for(first, monotonic_micros()))));
 }
 
 // Who does not read is told no more meanwhile: it asks again. False: nobody is there by that name.
@@ -193,13 +213,82 @@ void LeadLoop::answer_client(const std::string& first, const Message& message) {
   } else if (const auto* control = std::get_if<Control>(&message)) {
     clients_.note(first, false, monotonic_micros());
     lead_.hear(lead::FromClient{control->command});
+  } else if (const auto* asked = std::get_if<TraceAsked>(&message)) {
+    return answer_trace(first, *asked);
   } else {
-    send(first, Refused{RefusalCode::wrong_target, "a client asks for the status, a stop, a pause or its end only"});
+    send(first, Refused{RefusalCode::wrong_target,
+                        "a client asks for the status, for measurements, a stop, a pause or its end only"});
     return;
   }
   const auto bytes = answers_.answer(peers_.version_of(first), monotonic_micros(), [this] { return status(); });
   const auto routing_id = peers_.reached_by(first);
   tell(routing_id, unsent_.frame({routing_id, peers_.public_key_of(first)}, bytes));
+}
+
+// ---- what was measured
+
+std::vector<TraceSource> LeadLoop::trace_sources() const {
+  std::vector<TraceSource> sources = {{TraceRole::lead, {}, 0}};
+  for (const auto& [id, lane] : lead_.shards().lanes()) {
+    sources.push_back({TraceRole::lane, id, 0});
+  }
+  for (const auto& session : lead_.status().sessions) {
+    if (session.live) {
+      sources.push_back({TraceRole::worker, {}, session.session});
+    }
+  }
+  return sources;
+}
+
+std::string LeadLoop::known_as(const TraceSource& source) const {
+  std::string first;
+  if (source.role == TraceRole::worker) {
+    first = session_routing_id(source.session);
+  } else if (const auto lane = lead_.shards().lanes().find(source.lane); lane != lead_.shards().lanes().end()) {
+    first = lane_routing_id(source.lane, lane->second.incarnation);
+  }
+  return peers_.version_of(first) < kClocksSince ? std::string() : first;
+}
+
+// Who asks for what nobody can tell is told that there is nothing.
+void LeadLoop::answer_trace(const std::string& first, const TraceAsked& asked) {
+  TracePart part;
+  if (!asked.source) {
+    part.sources = trace_sources();
+  } else if (asked.source->role == TraceRole::lead) {
+    part = part_of(trace_, asked);
+    const auto now = monotonic_micros();
+    part.clock = ClockReading{now, now, 0, 0};
+  } else {
+    const auto other = known_as(*asked.source);
+    if (!other.empty() && send(other, relay_.pass_on(first, asked))) {
+      return;
+    }
+    part.source = *asked.source;
+  }
+  part.number = asked.number;
+  part.ends = part.ends || part.records.empty();
+  send(first, part);
+}
+
+void LeadLoop::pass_back(const TraceSource& source, const TracePart& part) {
+  if (auto answer = relay_.answered(source, part)) {
+    send(answer->client, answer->part);
+  }
+}
+
+// Of a step whose update needs the whole gradient: from the last measure that was heard until lanes are told.
+void LeadLoop::trace_decision(const Plan& plan) {
+  const auto planned = plan.first + plan.factors.size();
+  if (decisions_.measured_at == 0 || planned <= decisions_.planned) {
+    decisions_.planned = std::min<Step>(decisions_.planned, planned);  // after a rollback it begins anew
+    return;
+  }
+  decisions_.planned = planned;
+  trace_.add({.step = planned - 1,
+              .first = decisions_.measured_at,
+              .second = monotonic_micros(),
+              .kind = TraceKind::decision});
 }
 
 void LeadLoop::settle() {
@@ -222,6 +311,9 @@ void LeadLoop::carry_out(const lead::SendToWorker& action) {
 }
 
 void LeadLoop::carry_out(const lead::SendToLane& action) {
+  if (const auto* plan = std::get_if<Plan>(&action.message)) {
+    trace_decision(*plan);
+  }
   send(lane_routing_id(action.lane, action.incarnation), action.message);
 }
 

@@ -4,11 +4,13 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "common/net/server_socket.h"
 #include "common/net/ticks.h"
 #include "common/net/turn.h"
 #include "common/net/unsent_replies.h"
+#include "common/trace/trace_ring.h"
 #include "common/wire/wire.h"
 #include "protocol/lead/lead.h"
 #include "server/handshakes.h"
@@ -19,6 +21,7 @@
 #include "server/memory_watch.h"
 #include "server/server_keys.h"
 #include "server/status_answers.h"
+#include "server/trace_relay.h"
 #include "server/waiting_clients.h"
 
 namespace ballast {
@@ -64,6 +67,12 @@ class LeadLoop {
   bool send(const std::string& first, const Message& message);
   bool tell(const std::string& routing_id, std::optional<zmq::message_t> frame);
   void answer_client(const std::string& first, const Message& message);
+  void answer_trace(const std::string& first, const TraceAsked& asked);
+  [[nodiscard]] std::vector<TraceSource> trace_sources() const;
+  // By which it is known; empty: it is not there, or knows no such question.
+  [[nodiscard]] std::string known_as(const TraceSource& source) const;
+  void pass_back(const TraceSource& source, const TracePart& part);
+  void trace_decision(const Plan& plan);
   void take_ends();
   void settle();
   void carry_out(const lead::SendToWorker& action);
@@ -87,6 +96,12 @@ class LeadLoop {
   Encoder encoder_;
   UnsentReplies unsent_;
   StatusAnswers answers_;
+  TraceRing trace_;
+  TraceRelay relay_;
+  struct {
+    Micros measured_at = 0;  // the newest report of a gradient's measures came; 0: none did
+    Step planned = 0;        // the step that the newest plan ends before
+  } decisions_;
   Mailbox<std::string> interrupts_;
   Mailbox<std::string> lane_failures_;
   Mailbox<lead::StayNoLonger> hurries_;

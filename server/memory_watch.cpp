@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <chrono>
-#include <ctime>
 
 #include "common/log/log.h"
+#include "common/machine/processor_time.h"
 #include "common/net/clock.h"
 #include "server/authenticator.h"
 #include "server/unended_messages.h"
@@ -19,13 +19,6 @@ using std::chrono::nanoseconds;
 constexpr nanoseconds kLookEvery = std::chrono::milliseconds(100);
 constexpr nanoseconds kLookAtLeastEvery = std::chrono::seconds(1);
 constexpr int kShare = 50;  // of a processor's time that looks may take: one in so many
-
-// Of this thread. Not the wall's time: on a busy machine that would let the next look wait the longer, the busier.
-nanoseconds processor_time() {
-  timespec spent{};
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &spent);
-  return std::chrono::seconds(spent.tv_sec) + nanoseconds(spent.tv_nsec);
-}
 
 // Freed memory stays with the process (common/net/message_memory.h), so what is resident tells nothing.
 std::uint64_t allocated_bytes() {
@@ -61,7 +54,7 @@ void MemoryWatch::begin(Authenticator* keys) {
 void MemoryWatch::work(const std::stop_token& stop) {
   set_log_prefix("memory: ");
   while (!stop.stop_requested()) {
-    const auto before = processor_time();
+    const auto before = processor_time();  // the wall's would let the next look wait the longer, the busier the machine
     look();
     const auto pause = std::clamp(kShare * (processor_time() - before), kLookEvery, kLookAtLeastEvery);
     std::unique_lock lock(mutex_);

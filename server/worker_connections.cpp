@@ -142,7 +142,8 @@ std::optional<std::variant<WorkerConnections::Incoming, WorkerConnections::Unrea
   if (const auto* hello = std::get_if<LaneHello>(&message)) {
     connection.takes_calls = hello->takes_calls;
   }
-  return Incoming{session->session, std::move(message), std::move(received->payload), connection.id, connection.payer};
+  return Incoming{session->session, std::move(message), std::move(received->payload),
+                  connection.id,    connection.payer,   decoded.clock.sent};
 }
 
 WorkerConnections::Unreadable WorkerConnections::refuse(const Received& received, const Refused& refused,
@@ -171,7 +172,7 @@ void WorkerConnections::send(SessionId session, ConnectionId connection, const M
 void WorkerConnections::tell(UnsentReplies::To to, const Message& message, std::uint32_t version,
                              const Borrowed* payload) {
   const std::string peer(to.name);
-  if (auto frame = unsent_.frame(to, encoder_.encode(message, version))) {
+  if (auto frame = unsent_.frame(to, encoder_.encode(message, version, {monotonic_micros()}))) {
     if (!send_frame_to(peer, *frame, payload) && !router_->is_unreachable()) {
       not_told(peer, payload != nullptr);
     }

@@ -31,6 +31,7 @@ class WorkerConnections {
     std::optional<Frame> payload;
     ConnectionId connection = 0;
     PayerId payer = 0;  // the sender's key, or without keys the host that it is at
+    Micros sent = 0;    // by the sender's clock; 0: not told
     [[nodiscard]] std::uint64_t payload_bytes() const { return payload ? payload->size() : 0; }
   };
   // What came could not be read; whoever sent it has been told.

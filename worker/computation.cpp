@@ -5,9 +5,10 @@
 namespace ballast {
 
 void Computation::begin(Job job, const std::string& data_path, MakeBackend make_backend, ComputeThread::Post post,
-                        std::chrono::milliseconds delay) {
+                        std::chrono::milliseconds delay, std::shared_ptr<TraceRing> trace) {
   job_ = std::make_unique<Job>(std::move(job));
-  thread_ = std::make_unique<ComputeThread>(*job_, data_path, std::move(make_backend), std::move(post), delay);
+  thread_ = std::make_unique<ComputeThread>(*job_, data_path, std::move(make_backend), std::move(post), delay,
+                                            std::move(trace));
   sent_.emplace(1 + thread_->gradients().arenas() * job_->arena.chunks.size());
 }
 
@@ -27,10 +28,10 @@ PayloadId Computation::receive(Frame weights) {
   return payload;
 }
 
-void Computation::store(ChunkId chunk, PayloadId payload) {
+void Computation::store(ChunkId chunk, Version version, PayloadId payload) {
   auto frame = std::make_shared<const Frame>(std::move(weights_.extract(payload).mapped()));
   const auto bytes = frame->bytes();
-  thread_->store(chunk, bytes, std::move(frame));
+  thread_->store(chunk, bytes, std::move(frame), version);
 }
 
 std::span<const float> Computation::send(PayloadId gradient, ChunkId chunk) {

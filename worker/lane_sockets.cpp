@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "common/log/log.h"
+#include "common/net/clock.h"
 #include "common/net/peer.h"
 
 namespace ballast {
@@ -96,7 +97,7 @@ std::optional<LaneSockets::Incoming> LaneSockets::receive(std::uint32_t lane, Tu
 std::span<const std::byte> LaneSockets::encode(Link& peer, const Message& message) {
   const auto version = peer.conversation.version();
   peer.conversation.sent();
-  return encoder_.encode(message, version);
+  return encoder_.encode(message, version, {monotonic_micros()});
 }
 
 void LaneSockets::send(std::uint32_t lane, const Message& message) {

@@ -16,6 +16,7 @@ LeadSocket::LeadSocket(const std::string& address, SessionId session, ClientKeys
 std::optional<Decoded> LeadSocket::receive() {
   while (const auto received = socket_.receive()) {
     auto decoded = decode(received->header.bytes(), 0, received->payload.has_value());
+    clock_.heard(decoded.clock, monotonic_micros());
     if (!conversation_.heard(decoded)) {
       continue;
     }
@@ -33,7 +34,7 @@ std::optional<Decoded> LeadSocket::receive() {
 }
 
 void LeadSocket::send(const Message& message) {
-  socket_.send({}, encoder_.encode(message, conversation_.version()));
+  socket_.send({}, encoder_.encode(message, conversation_.version(), {monotonic_micros()}));
   conversation_.sent();
 }
 

@@ -6,6 +6,7 @@
 #include <zmq.hpp>
 
 #include "common/net/dealer.h"
+#include "common/trace/clock_offset.h"
 #include "common/wire/versions.h"
 #include "common/wire/wire.h"
 #include "protocol/messages.h"
@@ -35,6 +36,8 @@ class LeadSocket {
   // The next message, or why it could not be read; nothing if none is there.
   std::optional<Decoded> receive();
   void send(const Message& message);
+  // The lead's clock beside ours; nothing before it has answered.
+  [[nodiscard]] std::optional<ClockReading> clock(Micros now) const { return clock_.reading(now); }
   // Why this worker and the lead can't talk: no version of the protocol is common to them.
   [[nodiscard]] std::optional<std::string> hopeless() const;
 
@@ -44,6 +47,7 @@ class LeadSocket {
   Dealer socket_;
   Reach reach_;
   Conversation conversation_;
+  ClockOffset clock_;
   Encoder encoder_;
 };
 

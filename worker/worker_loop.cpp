@@ -86,6 +86,7 @@ void WorkerLoop::turn() {
     on_compute(std::move(event));
   }
   for (const auto& released : releases_.take()) {
+    trace_.taken(released.object, monotonic_micros());
     computation_.let_go(released.object);
   }
   for (auto& reason : interrupts_.take()) {
@@ -136,13 +137,22 @@ void WorkerLoop::receive_from_lead() {
     if (!received) {
       break;
     }
-    if (const auto* message = std::get_if<Message>(&*received)) {
+    const auto* message = std::get_if<Message>(&*received);
+    if (const auto* asked = message == nullptr ? nullptr : std::get_if<TraceAsked>(message)) {
+      answer(*asked);
+    } else if (message != nullptr) {
       feed(worker::FromLead{message});
     }
   }
   if (const auto why = lead_.hopeless(); why && !ending_) {
     feed(worker::Failed{*why, true});
   }
+}
+
+void WorkerLoop::answer(const TraceAsked& asked) {
+  auto part = trace_.part(asked);
+  part.clock = lead_.clock(monotonic_micros());
+  lead_.send(part);
 }
 
 void WorkerLoop::receive_from_lane(std::uint32_t lane) {
@@ -152,12 +162,12 @@ void WorkerLoop::receive_from_lane(std::uint32_t lane) {
       return;
     }
     if (const auto* message = std::get_if<Message>(&received->decoded)) {
-      receive(lane, *message, received->payload);
+      receive(lane, *message, received->payload, received->decoded.clock.sent);
     }
   }
 }
 
-void WorkerLoop::receive(std::uint32_t lane, const Message& message, std::optional<Frame>& payload) {
+void WorkerLoop::receive(std::uint32_t lane, const Message& message, std::optional<Frame>& payload, Micros sent) {
   if (const auto* refused = std::get_if<Refused>(&message)) {
     log_debug("lane {} refused a message: {}", lane, refused->text);
   }
@@ -176,6 +186,7 @@ void WorkerLoop::receive(std::uint32_t lane, const Message& message, std::option
       return;
     }
     id = computation_.receive(std::move(*payload));
+    trace_.arrived(lane, *weights, id, sent, monotonic_micros());
   }
   metrics_.received(bytes);
   feed(worker::FromLane{lane, &message, id});
@@ -188,6 +199,7 @@ void WorkerLoop::on_compute(worker::Event event) {
              prepared->layout.data_digest, prepared->layout.fingerprint);
   } else if (const auto* gradient = std::get_if<worker::GradientReady>(&event)) {
     computation_.ready(gradient->payload);
+    trace_.ready(*gradient, monotonic_micros());
   }
   feed(event);
   if (std::holds_alternative<worker::Computed>(event)) {
@@ -209,6 +221,9 @@ void WorkerLoop::carry_out(const worker::SendToLane& action) {
   if (const auto* contribution = std::get_if<Push>(&action.message)) {
     push(action, *contribution);
   } else {
+    if (const auto* pull = std::get_if<Pull>(&action.message)) {
+      trace_.asked(*pull, monotonic_micros());
+    }
     lanes_.send(action.lane, action.message);
   }
 }
@@ -227,6 +242,7 @@ void WorkerLoop::push(const worker::SendToLane& action, const Push& push) {
   if (account_) {
     account_->sent(push, std::as_bytes(values));
   }
+  trace_.sent(action.lane, push, action.payload, monotonic_micros());
   lanes_.send(action.lane, action.message,
               Borrowed{values.data(), bytes, {0, action.payload, nullptr, bytes}, &releases_});
 }
@@ -254,7 +270,7 @@ void WorkerLoop::prepare(const WorkerWelcome& welcome) {
       std::move(job), spec_.data_path,
       [request, &metrics = metrics_] { return make_watched_backend(request, metrics); },
       [&computed = computed_](worker::Event event) { computed.put(std::move(event)); },
-      delay_from_environment(spec_.name));
+      delay_from_environment(spec_.name), trace_.ring());
 }
 
 void WorkerLoop::carry_out(const worker::Connect& action) {
@@ -266,9 +282,15 @@ void WorkerLoop::carry_out(const worker::Prefetch& action) {
   computation_.thread().prefetch(action.step, action.ranges);
 }
 
-void WorkerLoop::carry_out(const worker::Store& action) { computation_.store(action.chunk, action.payload); }
+void WorkerLoop::carry_out(const worker::Store& action) {
+  trace_.stored(action.payload, monotonic_micros());
+  computation_.store(action.chunk, action.version, action.payload);
+}
 
-void WorkerLoop::carry_out(const worker::Release& action) { computation_.release(action.payload); }
+void WorkerLoop::carry_out(const worker::Release& action) {
+  trace_.released(action.payload);
+  computation_.release(action.payload);
+}
 
 void WorkerLoop::carry_out(const worker::Compute& action) {
   computation_.thread().compute({action.step, action.ranges});

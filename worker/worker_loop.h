@@ -15,6 +15,7 @@
 #include "worker/computation.h"
 #include "worker/lane_sockets.h"
 #include "worker/lead_socket.h"
+#include "worker/step_trace.h"
 #include "worker/training/fault.h"
 #include "worker/worker_metrics.h"
 
@@ -58,7 +59,8 @@ class WorkerLoop {
   void receive_from_lead();
   void receive_from_lanes();
   void receive_from_lane(std::uint32_t lane);
-  void receive(std::uint32_t lane, const Message& message, std::optional<Frame>& payload);
+  void receive(std::uint32_t lane, const Message& message, std::optional<Frame>& payload, Micros sent);
+  void answer(const TraceAsked& asked);
   void on_compute(worker::Event event);
   void feed(const worker::Event& event);
   void carry_out(const worker::SendToLead& action);
@@ -83,6 +85,7 @@ class WorkerLoop {
   Mailbox<worker::Event> computed_;
   Mailbox<std::string> interrupts_;
   WorkerMetrics metrics_;
+  StepTrace trace_;
   Computation computation_;           // destroyed after the sockets, which borrow its gradients
   std::unique_ptr<ClientKeys> keys_;  // null: it has none
   LeadSocket lead_;

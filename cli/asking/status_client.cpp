@@ -59,9 +59,18 @@ std::string StatusClient::why_silent() const {
 }
 
 std::optional<Status> StatusClient::take() {
+  hear();
+  return std::exchange(status_, std::nullopt);
+}
+
+std::optional<TracePart> StatusClient::take_part() {
+  hear();
+  return std::exchange(part_, std::nullopt);
+}
+
+void StatusClient::hear() {
   socket_.keep_name(conversation_.version() <= kOneNameVersion);
   socket_.tick(monotonic_micros());
-  std::optional<Status> newest;
   while (auto received = socket_.receive()) {
     if (received->malformed) {
       continue;
@@ -76,14 +85,22 @@ std::optional<Status> StatusClient::take() {
     if (conversation_.version() < asked_in && said_) {
       send(*said_);  // who asks once must not have asked in vain
     }
-    auto* message = std::get_if<Message>(&decoded);
-    const auto* refused = message != nullptr ? std::get_if<Refused>(message) : nullptr;
-    refusal_ = refused != nullptr && refused->code == RefusalCode::not_taken ? refused->text : std::string();
-    if (message != nullptr && std::holds_alternative<Status>(*message)) {
-      newest = std::move(std::get<Status>(*message));
+    refusal_.clear();
+    if (auto* message = std::get_if<Message>(&decoded)) {
+      hear(*message);
     }
   }
-  return newest;
+}
+
+void StatusClient::hear(Message& message) {
+  if (const auto* refused = std::get_if<Refused>(&message);
+      refused != nullptr && refused->code == RefusalCode::not_taken) {
+    refusal_ = refused->text;
+  } else if (auto* status = std::get_if<Status>(&message)) {
+    status_ = std::move(*status);
+  } else if (auto* part = std::get_if<TracePart>(&message)) {
+    part_ = std::move(*part);
+  }
 }
 
 }  // namespace ballast

@@ -27,8 +27,13 @@ class StatusClient {
   void ask(bool last = false);
   // To be repeated until the status shows it; answered by a Status.
   void tell(Control::Command command);
-  // The newest answer since the last call. What is no Status is dropped: asking again is the remedy.
+  // Answered by a TracePart, soon or never.
+  void ask(const TraceAsked& asked) { send(asked); }
+  // The newest answer since the last call. What is neither is dropped: asking again is the remedy.
   std::optional<Status> take();
+  std::optional<TracePart> take_part();
+  // In which the lead is spoken to.
+  [[nodiscard]] std::uint32_t version() const { return conversation_.version(); }
   // Why the lead and we can't talk: no version of the protocol is common to them.
   [[nodiscard]] std::optional<std::string> hopeless() const;
   // Whether the lead has heard what was said and refuses it, as it would again.
@@ -40,12 +45,16 @@ class StatusClient {
 
  private:
   void send(const Message& message);
+  void hear();
+  void hear(Message& message);
 
   std::string lead_;
   std::unique_ptr<ClientKeys> keys_;
   Dealer socket_;
   Conversation conversation_;
   std::optional<Message> said_;  // at last
+  std::optional<Status> status_;
+  std::optional<TracePart> part_;
   std::string refusal_;          // of what was said; empty: none
   int unanswered_ = 0;           // asked since the lead last said anything
   Encoder encoder_;

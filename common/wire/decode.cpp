@@ -76,6 +76,24 @@ std::optional<Refused> check_payload(const Message& message, std::uint64_t bytes
   return std::nullopt;
 }
 
+// None of a version that has none, whatever stands there.
+FrameClock clock_of(const schema::Envelope& envelope) {
+  const auto* clock = envelope.protocol_version() < kClocksSince ? nullptr : envelope.clock();
+  return clock == nullptr ? FrameClock{} : FrameClock{clock->sent(), clock->echo(), clock->held()};
+}
+
+std::optional<Refused> check_clock(const FrameClock& clock) {
+  const auto fault = [](const char* name, Micros value) {
+    return wire::inside(std::string("Envelope.clock.") + name, wire::fault_by(wire::kSpans, value));
+  };
+  for (const auto& why : {fault("sent", clock.sent), fault("echo", clock.echo), fault("held", clock.held)}) {
+    if (why) {
+      return Refused{RefusalCode::out_of_range, *why};
+    }
+  }
+  return std::nullopt;
+}
+
 // `envelope` has been verified, and its version is spoken.
 Decoded decode_verified(const schema::Envelope& envelope, std::uint64_t payload_bytes, bool has_payload,
                         const WireLimits& limits) {
@@ -88,6 +106,10 @@ Decoded decode_verified(const schema::Envelope& envelope, std::uint64_t payload_
     return std::move(*refused);
   }
   if (auto refused = wire::check(*message)) {
+    return std::move(*refused);
+  }
+  decoded.clock = clock_of(envelope);
+  if (auto refused = check_clock(decoded.clock)) {
     return std::move(*refused);
   }
   return decoded;

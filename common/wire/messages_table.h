@@ -367,6 +367,28 @@ struct Described<Status> : Plain<Status, schema::Status> {
                                      since(14, BALLAST_FIELD(slots_reassigned, kCounts))};
 };
 
+// ---- of measurements
+
+template <>
+struct Described<TraceAsked> : Plain<TraceAsked, schema::TraceAsked> {
+  static constexpr std::uint32_t known_since = 14;
+  static constexpr std::tuple fields{BALLAST_FIELD(number, kCounts), BALLAST_FIELD(source),
+                                     BALLAST_FIELD(from, kCounts), BALLAST_FIELD(steps, kSteps)};
+};
+
+template <>
+struct Described<TracePart> : Plain<TracePart, schema::TracePart> {
+  static constexpr std::uint32_t known_since = 14;
+  static constexpr std::tuple fields{BALLAST_FIELD(number, kCounts),
+                                     BALLAST_FIELD(source),
+                                     BALLAST_FIELD(sources, List{kMaxTraceSources}),
+                                     BALLAST_FIELD(records, List{kMaxTraceRecords}),
+                                     BALLAST_FIELD(next, kCounts),
+                                     BALLAST_FIELD(lost, kCounts),
+                                     BALLAST_FIELD(ends),
+                                     BALLAST_FIELD(clock)};
+};
+
 // A description that contradicts the schema does not compile.
 template <typename... T>
 constexpr bool all_match(Types<T...> /*types*/) {

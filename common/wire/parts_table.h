@@ -319,11 +319,31 @@ struct Described<Told> : Plain<Told, schema::Told> {
                                      BALLAST_FIELD(by, FreeText{})};  // a name and a word before it
 };
 
+template <>
+struct Described<TraceSource> : Plain<TraceSource, schema::TraceSource> {
+  static constexpr std::tuple fields{BALLAST_FIELD(role, Known{TraceRole::worker}), BALLAST_FIELD(lane),
+                                     BALLAST_FIELD(session, Name{})};
+};
+
+template <>
+struct Described<TraceRecord> : Plain<TraceRecord, schema::TraceRecord> {
+  static constexpr std::tuple fields{
+      BALLAST_FIELD(step, kVersions), BALLAST_FIELD(peer, Name{}),        BALLAST_FIELD(first, kSpans),
+      BALLAST_FIELD(second, kSpans),  BALLAST_FIELD(third, kSpans),       BALLAST_FIELD(fourth, kSpans),
+      BALLAST_FIELD(chunk, kChunks),  BALLAST_FIELD(slots, SlotsIfAny{}), BALLAST_FIELD(kind, Known{kLastTraceKind})};
+};
+
+template <>
+struct Described<ClockReading> : Plain<ClockReading, schema::ClockReading> {
+  static constexpr std::tuple fields{BALLAST_FIELD(own, kSpans), BALLAST_FIELD(lead, kSpans),
+                                     BALLAST_FIELD(error, kSpans), BALLAST_FIELD(round_trip, kSpans)};
+};
+
 // All of them, in the order of docs/messages.md.
-using Parts =
-    Types<LaneId, DatabaseLife, SlotRange, Work, ItemRange, JournalMark, ShardLife, LeadNumber, Grant, SnapshotId,
-          PhaseTimes, StepFactors, Prospect, ChunkMeasure, StepStatistics, SessionSlots, Standing, Extra, Evaluation,
-          CopyState, CopyProgress, CopyStatus, Metric, SplitStatus, StalenessCounts, ItemPush, StepWork, RoundOrder,
-          SlotProgress, ItemOrder, RoundReport, ItemReport, Replayed, LaneAddress, SessionStatus, Told, RollbackCounts>;
+using Parts = Types<LaneId, DatabaseLife, SlotRange, Work, ItemRange, JournalMark, ShardLife, LeadNumber, Grant,
+                    SnapshotId, PhaseTimes, StepFactors, Prospect, ChunkMeasure, StepStatistics, SessionSlots, Standing,
+                    Extra, Evaluation, CopyState, CopyProgress, CopyStatus, Metric, SplitStatus, StalenessCounts,
+                    ItemPush, StepWork, RoundOrder, SlotProgress, ItemOrder, RoundReport, ItemReport, Replayed,
+                    LaneAddress, SessionStatus, Told, RollbackCounts, TraceSource, TraceRecord, ClockReading>;
 
 }  // namespace ballast::wire

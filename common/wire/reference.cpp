@@ -38,6 +38,8 @@ std::string words_of(schema::Split) { return words(schema::EnumNamesSplit()); }
 std::string words_of(schema::MetricKind) { return words(schema::EnumNamesMetricKind()); }
 std::string words_of(schema::Ending) { return words(schema::EnumNamesEnding()); }
 std::string words_of(schema::JobPhase) { return words(schema::EnumNamesJobPhase()); }
+std::string words_of(schema::TraceKind) { return words(schema::EnumNamesTraceKind()); }
+std::string words_of(schema::TraceRole) { return words(schema::EnumNamesTraceRole()); }
 std::string words_of(schema::ControlCommand) { return words(schema::EnumNamesControlCommand()); }
 
 // As a page's anchors are written.

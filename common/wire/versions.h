@@ -15,6 +15,9 @@ inline constexpr std::uint32_t kOldestProtocolVersion = 13;  // whoever speaks i
 // Leads that speak no later one know who connects by the name of its first connection alone.
 inline constexpr std::uint32_t kOneNameVersion = 13;
 
+// The first in which frames say when they were sent.
+inline constexpr std::uint32_t kClocksSince = 14;
+
 constexpr bool is_spoken(std::uint32_t version) {
   return version >= kOldestProtocolVersion && version <= kProtocolVersion;
 }

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <variant>
 
+#include "common/wire/frame_clock.h"
 #include "common/wire/versions.h"
 #include "common/wire/wire_limits.h"
 #include "protocol/messages.h"
@@ -34,7 +35,8 @@ class Encoder {
   // because losing the report of a failure to its own wording would be worse. Everything else is sent as it is: a
   // sender that exceeds a limit is refused by the receiver.
   // `version`: in which the receiver is spoken to. What it does not know is left out, or put in its words.
-  std::span<const std::byte> encode(const Message& message, std::uint32_t version = kProtocolVersion);
+  std::span<const std::byte> encode(const Message& message, std::uint32_t version = kProtocolVersion,
+                                    const FrameClock& clock = {});
 
  private:
   std::unique_ptr<flatbuffers::FlatBufferBuilder> builder_;
@@ -46,6 +48,7 @@ struct Decoded : std::variant<Message, Refused> {
   using variant::variant;
   std::uint32_t version = 0;     // in which it was written, whether that is spoken here or not; 0: that cannot be told
   bool refuses_version = false;  // it is a Refused because of the version, in whatever version
+  FrameClock clock;
 };
 
 // Reads and checks one message; whatever the bytes are, it returns. Checks all that can be told without knowing a job

@@ -26,8 +26,10 @@ inline constexpr std::uint32_t kMaxReportMarks = kMaxShards * kMaxShardLives;
 inline constexpr std::uint32_t kMaxStalenessCounts = 65;  // one for each bit length of a number
 inline constexpr std::uint32_t kMaxMetricCounts = 2 + 3 * kMostCountedClasses + 2 * kScoreBins;
 inline constexpr std::uint32_t kMaxMetricSums = 3;
-inline constexpr std::size_t kMaxTextBytes = 4096;      // of every string but the job
-inline constexpr std::size_t kMaxJobBytes = 1U << 20U;  // of the job in a WorkerWelcome
+inline constexpr std::uint32_t kMaxTraceSources = kMaxAddresses + kMaxSessions + 1;
+inline constexpr std::uint32_t kMaxTraceRecords = 1024;  // of one part
+inline constexpr std::size_t kMaxTextBytes = 4096;       // of every string but the job
+inline constexpr std::size_t kMaxJobBytes = 1U << 20U;   // of the job in a WorkerWelcome
 
 // FlatBuffers tables in one header at most, so that hostile offsets cannot make the verifier work for long.
 inline constexpr std::uint32_t kMaxTables = 4096;

@@ -208,6 +208,7 @@ class Lead {
   [[nodiscard]] Status status() const;
   [[nodiscard]] JobPhase job_phase() const;
   // Of the standing ranges; 0: there are none.
+  [[nodiscard]] const ShardRoster& shards() const { return shards_; }
   [[nodiscard]] Generation generation() const { return course_.generation(); }
   [[nodiscard]] const Ledger& ledger() const { return book_.durable(); }
   // The newest, durable or not.

@@ -215,6 +215,8 @@ std::string text(const Control& control) {
   static constexpr const char* kCommands[] = {"stop", "pause", "resume"};
   return kCommands[static_cast<std::size_t>(control.command)];
 }
+std::string text(const TraceAsked&) { return "trace?"; }
+std::string text(const TracePart&) { return "trace"; }
 std::string text(const StatusRequest&) { return "status?"; }
 std::string text(const Status& status) { return std::string("status: ") + name_of(status.phase); }
 

@@ -82,6 +82,7 @@ struct Pipeline::Impl {
         slot_bytes(bytes_of(data.shape(), spec.batch / spec.slots)),
         most_slots(std::max<std::uint64_t>(1, read_ahead.bytes / std::max<std::uint64_t>(1, slot_bytes))),
         normalisation(read_ahead.normalisation),
+        has_read(read_ahead.has_read),
         orders(order_maker(data, spec)) {
     for (std::uint32_t i = 0; i < std::max(read_ahead.threads, 1U); ++i) {
       readers.emplace_back([this](const std::stop_token& stop) { run(stop); });
@@ -125,8 +126,12 @@ struct Pipeline::Impl {
       }
       next->stage = Stage::reading;
       lock.unlock();
+      const auto begun = std::chrono::steady_clock::now();
       try {
         next->examples = read(next->step, next->slot);  // nobody else touches an entry being read but its `dropped`
+        if (has_read) {
+          has_read(next->step, next->slot, begun, std::chrono::steady_clock::now());
+        }
       } catch (...) {
         next->error = std::current_exception();
       }
@@ -170,6 +175,7 @@ struct Pipeline::Impl {
   const std::uint64_t slot_bytes;
   const std::uint64_t most_slots;
   const Normalisation normalisation;
+  const decltype(ReadAhead::has_read) has_read;
   EpochOrders orders;
 
   std::mutex mutex;

@@ -1,7 +1,9 @@
 // Examples for slots: which examples a slot holds, and their reading ahead of need.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 
@@ -18,6 +20,9 @@ struct ReadAhead {
   std::uint64_t bytes = std::uint64_t{256}
                         << 20U;         // that slots being read or ready take at most, but one slot always may
   Normalisation normalisation{{}, {}};  // of the set's images; needed where colours are augmented
+  // A background thread has read the slot's examples between these moments of the monotonic clock; called by it.
+  using Moment = std::chrono::steady_clock::time_point;
+  std::function<void(std::uint64_t step, std::uint32_t slot, Moment begun, Moment done)> has_read = {};
 };
 ReadAhead read_ahead_of(const JobSpec& spec);
 

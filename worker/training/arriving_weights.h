@@ -18,6 +18,7 @@ struct ArrivedChunk {
   ChunkId chunk = 0;
   std::span<const std::byte> bytes;
   std::shared_ptr<const void> owner;
+  Version version = 0;
 };
 
 // They are written while others are on their way; fewer wait for the job that needs them. Its owner guards it.

@@ -3,18 +3,20 @@
 #include <exception>
 #include <utility>
 
+#include "common/net/clock.h"
 #include "worker/compute/module.h"
 #include "worker/data/failures.h"
 
 namespace ballast {
 
 ComputeThread::ComputeThread(const Job& job, std::string data_path, MakeBackend make_backend, Post post,
-                             std::chrono::milliseconds delay)
+                             std::chrono::milliseconds delay, std::shared_ptr<TraceRing> trace)
     : arena_(job.arena),
       post_(std::move(post)),
       weights_(job.arena.elements),
       pool_(job.arena, gradient_arenas(job.spec.training.slots)),
-      trainer_(job, std::move(data_path), std::move(make_backend), pool_, post_, delay),
+      trace_(std::move(trace)),
+      trainer_(job, std::move(data_path), std::move(make_backend), pool_, post_, delay, trace_),
       thread_([this] { run(); }) {}
 
 ComputeThread::~ComputeThread() {
@@ -31,10 +33,11 @@ void ComputeThread::close() {
   wake_.notify_all();
 }
 
-void ComputeThread::store(ChunkId chunk, std::span<const std::byte> bytes, std::shared_ptr<const void> owner) {
+void ComputeThread::store(ChunkId chunk, std::span<const std::byte> bytes, std::shared_ptr<const void> owner,
+                          Version version) {
   {
     const std::scoped_lock lock(mutex_);
-    arriving_.put({chunk, bytes, std::move(owner)});
+    arriving_.put({chunk, bytes, std::move(owner), version});
     if (!arriving_.are_many()) {
       return;
     }
@@ -71,6 +74,16 @@ void ComputeThread::run() {
   trainer_.end();
 }
 
+void ComputeThread::write_all(std::vector<ArrivedChunk> chunks) {
+  if (chunks.empty()) {
+    return;
+  }
+  TraceRecord record{.step = chunks.back().version, .first = monotonic_micros(), .kind = TraceKind::weights};
+  write(arena_, std::move(chunks), weights_.values());
+  record.second = monotonic_micros();
+  trace_->add(record);
+}
+
 void ComputeThread::work() {
   while (true) {
     std::unique_lock lock(mutex_);
@@ -81,7 +94,7 @@ void ComputeThread::work() {
     auto chunks = arriving_.take();
     const auto task = std::exchange(task_, std::nullopt);
     lock.unlock();
-    write(arena_, std::move(chunks), weights_.values());
+    write_all(std::move(chunks));
     if (!task) {
       continue;
     }

@@ -28,9 +28,10 @@ class ComputeThread {
 
   // Everything that takes long happens on the thread: opening the data, building the model, the fingerprint. Posts
   // Prepared (with fingerprint and data digest alone filled in) or Failed first. `post` is called from the thread.
-  // `delay`: waited before each slot.
+  // `delay`: waited before each slot. `trace`: what is measured, by any of its threads.
   ComputeThread(const Job& job, std::string data_path, MakeBackend make_backend, Post post,
-                std::chrono::milliseconds delay = {});
+                std::chrono::milliseconds delay = {},
+                std::shared_ptr<TraceRing> trace = std::make_shared<TraceRing>(1));
   ~ComputeThread();
   ComputeThread(const ComputeThread&) = delete;
   ComputeThread& operator=(const ComputeThread&) = delete;
@@ -47,7 +48,7 @@ class ComputeThread {
   // Takes one chunk of the weights: between jobs only, by the loop's thread. The thread that computes writes it before
   // the next job, so that the loop neither copies nor is the first to touch the memory of a large model; until then
   // `owner` keeps the bytes.
-  void store(ChunkId chunk, std::span<const std::byte> bytes, std::shared_ptr<const void> owner);
+  void store(ChunkId chunk, std::span<const std::byte> bytes, std::shared_ptr<const void> owner, Version version = 0);
   [[nodiscard]] GradientPool& gradients() { return pool_; }
 
   // Payload names of gradients: which arena.
@@ -61,12 +62,14 @@ class ComputeThread {
 
   void run();
   void work();
+  void write_all(std::vector<ArrivedChunk> chunks);
   void hand(std::optional<Evaluation> evaluation);
 
   const Arena& arena_;
   Post post_;
   HostArena weights_;
   GradientPool pool_;
+  std::shared_ptr<TraceRing> trace_;
   Trainer trainer_;
 
   std::mutex mutex_;

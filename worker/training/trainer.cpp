@@ -18,28 +18,40 @@ namespace ballast {
 
 namespace {
 
-std::uint64_t micros_since(std::chrono::steady_clock::time_point start) {
-  return static_cast<std::uint64_t>(
-      std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - start).count());
+// As monotonic_micros() has it.
+Micros micros_of(std::chrono::steady_clock::time_point moment) {
+  return static_cast<Micros>(
+      std::chrono::duration_cast<std::chrono::microseconds>(moment.time_since_epoch()).count());
 }
+
+Micros now() { return micros_of(std::chrono::steady_clock::now()); }
 
 }  // namespace
 
 Trainer::Trainer(const Job& job, std::string data_path, MakeBackend make_backend, GradientPool& pool, Post post,
-                 std::chrono::milliseconds delay)
+                 std::chrono::milliseconds delay, std::shared_ptr<TraceRing> trace)
     : job_(job),
       data_path_(std::move(data_path)),
       make_backend_(std::move(make_backend)),
       pool_(pool),
       post_(std::move(post)),
       delay_(delay),
+      trace_(std::move(trace)),
       countdown_(job.arena),
       each_slot_is_update_(is_item_mode(job.spec.training.mode)),
       metrics_(metric_rules(job.spec.model, job.shape)) {}
 
 worker::Prepared Trainer::prepare(std::span<float> weights) {
   dataset_ = open_job_data(job_, data_path_);
-  pipeline_ = std::make_unique<Pipeline>(*dataset_, job_.spec.training, read_ahead_of(job_.spec));
+  auto read_ahead = read_ahead_of(job_.spec);
+  read_ahead.has_read = [trace = trace_](Step step, Slot slot, auto begun, auto done) {
+    trace->add({.step = step,
+                .first = micros_of(begun),
+                .second = micros_of(done),
+                .slots = {slot, slot + 1},
+                .kind = TraceKind::fetch});
+  };
+  pipeline_ = std::make_unique<Pipeline>(*dataset_, job_.spec.training, read_ahead);
   make_plain_model(weights);
   worker::Prepared prepared;
   prepared.layout.fingerprint = fingerprint(weights);
@@ -120,9 +132,10 @@ std::pair<Step, std::shared_ptr<SlotSums>> Trainer::in_hand() {
 }
 
 void Trainer::train_slot(Step step, Slot slot, SlotSums& sums, const WeightArena& weights, PhaseTimes& phases) {
-  const auto data_start = std::chrono::steady_clock::now();
+  const auto begun = now();
   const auto examples = reading_data([&] { return pipeline_->take(step, slot); });
-  phases.data_wait += micros_since(data_start);
+  const auto has_data = now();
+  phases.data_wait += has_data - begun;
   corrupt_examples_ = dataset_->corrupt();
 
   countdown_.reset();
@@ -141,8 +154,16 @@ void Trainer::train_slot(Step step, Slot slot, SlotSums& sums, const WeightArena
   values[1] = static_cast<float>(batch.correct);
   values[2] = static_cast<float>(batch.examples);
   chunk_ready(statistics.id);
-  phases.forward += model_->last_times().forward_us;
-  phases.backward += model_->last_times().backward_us;
+  const auto& times = model_->last_times();
+  phases.forward += times.forward_us;
+  phases.backward += times.backward_us;
+  trace_->add({.step = step,
+               .first = begun,
+               .second = has_data,
+               .third = has_data + times.forward_us,
+               .fourth = now(),
+               .slots = {slot, slot + 1},
+               .kind = TraceKind::slot});
 }
 
 void Trainer::evaluate(const Evaluation& evaluation, const WeightArena& weights) {

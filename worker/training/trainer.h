@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "common/job/job.h"
+#include "common/trace/trace_ring.h"
 #include "protocol/metrics.h"
 #include "protocol/worker/worker.h"
 #include "worker/data/pipeline.h"
@@ -39,9 +40,9 @@ class Trainer {
  public:
   using Post = std::function<void(worker::Event)>;
 
-  // `job` and `pool` outlive it. `delay`: waited before each slot.
+  // `job` and `pool` outlive it. `delay`: waited before each slot. `trace`: of the slots and of their reading.
   Trainer(const Job& job, std::string data_path, MakeBackend make_backend, GradientPool& pool, Post post,
-          std::chrono::milliseconds delay);
+          std::chrono::milliseconds delay, std::shared_ptr<TraceRing> trace);
 
   // Opens the data, builds the model and measures the fingerprint, in that order. `weights` stay where they are.
   worker::Prepared prepare(std::span<float> weights);
@@ -76,6 +77,7 @@ class Trainer {
   GradientPool& pool_;
   Post post_;
   std::chrono::milliseconds delay_;
+  std::shared_ptr<TraceRing> trace_;
   ChunkCountdown countdown_;
   Training training_;
   bool each_slot_is_update_;  // by itself: in item mode

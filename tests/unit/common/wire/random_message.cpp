@@ -46,6 +46,10 @@ void fill(Random& random, RefusalCode& code) { code = static_cast<RefusalCode>(r
 void fill(Random& random, Split& split) { split = static_cast<Split>(random() % 2); }
 void fill(Random& random, Ending& ending) { ending = static_cast<Ending>(random() % 3); }
 void fill(Random& random, JobPhase& phase) { phase = static_cast<JobPhase>(random() % kJobPhaseNames.size()); }
+void fill(Random& random, TraceKind& kind) {
+  kind = static_cast<TraceKind>(random() % (static_cast<unsigned>(kLastTraceKind) + 1));
+}
+void fill(Random& random, TraceRole& role) { role = static_cast<TraceRole>(random() % 3); }
 void fill(Random& random, Control::Command& command) { command = static_cast<Control::Command>(random() % 3); }
 
 // Sums of squares and what scales a gradient.
@@ -98,6 +102,9 @@ void fill(Random& random, RoundOrder& value);
 void fill(Random& random, ItemOrder& value);
 void fill(Random& random, RoundReport& value);
 void fill(Random& random, ItemReport& value);
+void fill(Random& random, TraceSource& value);
+void fill(Random& random, TraceRecord& value);
+void fill(Random& random, ClockReading& value);
 
 template <typename... Fields>
 void fill_all(Random& random, Fields&... fields) {
@@ -471,6 +478,31 @@ void fill(Random& random, Status& value) {
            reassigned);
   fill_not_negative(random, pace);
   fill_not_negative(random, steps);
+}
+
+void fill(Random& random, TraceSource& value) {
+  auto& [a, b, c] = value;
+  fill_all(random, a, b, c);
+}
+
+void fill(Random& random, TraceRecord& value) {
+  auto& [a, b, c, d, e, f, g, h, i] = value;
+  fill_all(random, a, b, c, d, e, f, g, h, i);
+}
+
+void fill(Random& random, ClockReading& value) {
+  auto& [a, b, c, d] = value;
+  fill_all(random, a, b, c, d);
+}
+
+void fill(Random& random, TraceAsked& value) {
+  auto& [a, b, c, d] = value;
+  fill_all(random, a, b, c, d);
+}
+
+void fill(Random& random, TracePart& value) {
+  auto& [a, b, c, d, e, f, g, h] = value;
+  fill_all(random, a, b, c, d, e, f, g, h);
 }
 
 template <typename Value>

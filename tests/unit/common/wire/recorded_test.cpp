@@ -65,6 +65,8 @@ std::string word_of(schema::Split word) { return schema::EnumNameSplit(word); }
 std::string word_of(schema::MetricKind word) { return schema::EnumNameMetricKind(word); }
 std::string word_of(schema::Ending word) { return schema::EnumNameEnding(word); }
 std::string word_of(schema::JobPhase word) { return schema::EnumNameJobPhase(word); }
+std::string word_of(schema::TraceKind word) { return schema::EnumNameTraceKind(word); }
+std::string word_of(schema::TraceRole word) { return schema::EnumNameTraceRole(word); }
 std::string word_of(schema::ControlCommand word) { return schema::EnumNameControlCommand(word); }
 
 template <typename Stored, typename Number>

@@ -49,7 +49,7 @@ TEST_CASE("a body of an unknown kind or none is malformed") {
     schema::FinishEnvelopeBuffer(
         builder, schema::CreateEnvelope(builder, kProtocolVersion, static_cast<schema::Body>(kind), body.Union()));
     check_refused(decode(bytes_of(builder), 0, false), RefusalCode::malformed,
-                  {"Envelope.body", std::to_string(kind).c_str(), "1 to 29"});
+                  {"Envelope.body", std::to_string(kind).c_str(), "1 to 31"});
   }
   flatbuffers::FlatBufferBuilder builder;
   schema::FinishEnvelopeBuffer(builder, schema::CreateEnvelope(builder, kProtocolVersion, schema::Body::Stale, 0));
@@ -102,6 +102,31 @@ TEST_CASE("a payload is whole floats of at most a chunk") {
     }
     CHECK(std::holds_alternative<Message>(decode(header, 4, true)));
     CHECK(std::holds_alternative<Message>(decode(header, kMaxChunkBytes, true)));
+  }
+}
+
+TEST_CASE("wire: a frame's clock comes as it was sent, and not at all to or from a peer of version 13") {
+  const FrameClock clock{5'000'000, 7'000'000'000, 300};
+  Encoder encoder;
+  CHECK(decode(encoder.encode(WorkerHello{"a"}, kProtocolVersion, clock), 0, false).clock == clock);
+  CHECK(decode(encoder.encode(WorkerHello{"a"}), 0, false).clock == FrameClock{});
+  CHECK(decode(encoder.encode(WorkerHello{"a"}, 13, clock), 0, false).clock == FrameClock{});
+  flatbuffers::FlatBufferBuilder builder;
+  const schema::FrameClock told(1, 2, 3);
+  const auto body = schema::CreateWorkerHello(builder, builder.CreateString("a"));
+  schema::FinishEnvelopeBuffer(builder,
+                               schema::CreateEnvelope(builder, 13, schema::Body::WorkerHello, body.Union(), &told));
+  CHECK(decode(bytes_of(builder), 0, false).clock == FrameClock{});
+}
+
+TEST_CASE("wire: times of a frame's clock that are no times are refused") {
+  constexpr Micros kBeyond = Micros{1} << 48U;
+  Encoder encoder;
+  for (const auto& [clock, name] : {std::pair{FrameClock{kBeyond, 1, 1}, "Envelope.clock.sent"},
+                                    std::pair{FrameClock{1, kBeyond, 1}, "Envelope.clock.echo"},
+                                    std::pair{FrameClock{1, 1, ~Micros{0}}, "Envelope.clock.held"}}) {
+    check_refused(decode(encoder.encode(WorkerHello{"a"}, kProtocolVersion, clock), 0, false),
+                  RefusalCode::out_of_range, {name, "below 2^48"});
   }
 }
 

@@ -237,7 +237,9 @@ TEST_CASE("every message has its name and only two carry a payload") {
                                                                       {BytesReturned{}, "BytesReturned"},
                                                                       {Call{}, "Call"},
                                                                       {BytesAhead{}, "BytesAhead"},
-                                                                      {ReturnAsked{}, "ReturnAsked"}}};
+                                                                      {ReturnAsked{}, "ReturnAsked"},
+                                                                      {TraceAsked{}, "TraceAsked"},
+                                                                      {TracePart{}, "TracePart"}}};
   for (const auto& [message, name] : names) {
     const std::string_view expected = name;
     CHECK(message_name(message) == expected);

@@ -1,0 +1,118 @@
+#include "cli/asking/trace_collector.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "common/trace/trace_ring.h"
+
+namespace ballast {
+namespace {
+
+constexpr std::chrono::milliseconds kLeadPatience{5000};
+// For whom the lead passes a question on to: a worker's loop may be busy for a while.
+constexpr std::chrono::milliseconds kOthersPatience{2000};
+
+std::string name_in(const Status& status, const TraceSource& source) {
+  const auto session = std::ranges::find(status.sessions, source.session, &SessionStatus::session);
+  return source.role == TraceRole::worker && session != status.sessions.end() ? "worker " + session->name
+                                                                               : insight::name_of(source);
+}
+
+}  // namespace
+
+TraceCollector::TraceCollector(const std::string& lead, std::unique_ptr<ClientKeys> keys)
+    : lead_(lead), client_(context_, lead, std::move(keys)) {
+  poll_.add(client_.socket());
+}
+
+std::string TraceCollector::why() const {
+  if (const auto hopeless = client_.hopeless()) {
+    return *hopeless;
+  }
+  if (client_.is_refused()) {
+    return "the lead at " + lead_ + client_.why_silent();
+  }
+  if (client_.version() < kClocksSince) {
+    return "the lead at " + lead_ + " speaks protocol version " + std::to_string(client_.version()) +
+           ", which knows no traces: they are there from version " + std::to_string(kClocksSince) + " on";
+  }
+  const auto silent = client_.why_silent();
+  return "no lead answers at " + lead_ + (silent.empty() ? "; is the job still running?" : silent);
+}
+
+std::optional<Status> TraceCollector::ask_status() {
+  for (const auto until = Clock::now() + kLeadPatience; Clock::now() < until;) {
+    client_.ask();
+    poll_.wait(kAskEvery.count());
+    if (auto status = client_.take()) {
+      return status;
+    }
+    if (client_.hopeless() || client_.is_refused()) {
+      break;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<TracePart> TraceCollector::ask(TraceAsked asked, std::chrono::milliseconds patience) {
+  asked.number = ++number_;
+  const auto until = Clock::now() + patience;
+  for (auto again = Clock::now(); Clock::now() < until;) {
+    if (Clock::now() >= again) {
+      again = Clock::now() + kAskEvery;
+      client_.ask(asked);
+    }
+    poll_.wait(kAskEvery.count());
+    if (auto part = client_.take_part(); part && part->number == asked.number) {
+      return part;
+    }
+    if (client_.hopeless() || client_.is_refused()) {
+      break;
+    }
+  }
+  return std::nullopt;
+}
+
+insight::ProcessTrace TraceCollector::read(const TraceSource& source, Step steps, const Status& status) {
+  insight::ProcessTrace process;
+  process.source = source;
+  process.name = name_in(status, source);
+  TraceAsked asked;
+  asked.source = source;
+  asked.steps = steps;
+  // Records are made while it is read: it ends with those that there can have been at the beginning.
+  while (process.records.size() < TraceRing::kOfProcess) {
+    auto part = ask(asked, kOthersPatience);
+    if (!part) {
+      silent_.push_back(process.name);
+      break;
+    }
+    process.records.insert(process.records.end(), part->records.begin(), part->records.end());
+    process.lost += part->lost;
+    process.clock = part->clock ? part->clock : process.clock;
+    if (part->ends) {
+      break;
+    }
+    asked.from = part->next;
+  }
+  return process;
+}
+
+std::optional<insight::JobTrace> TraceCollector::collect(Step steps) {
+  const auto status = ask_status();
+  if (!status || client_.version() < kClocksSince) {
+    return std::nullopt;
+  }
+  const auto who = ask({}, kLeadPatience);
+  if (!who) {
+    return std::nullopt;
+  }
+  insight::JobTrace trace;
+  trace.job = status->job;
+  for (const auto& source : who->sources) {
+    trace.processes.push_back(read(source, steps, *status));
+  }
+  return trace;
+}
+
+}  // namespace ballast

@@ -1,0 +1,45 @@
+// Asks the lead, and through it everybody, for what they have measured.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+#include <zmq.hpp>
+
+#include "cli/asking/status_client.h"
+#include "common/net/socket.h"
+#include "insight/job_trace.h"
+
+namespace ballast {
+
+// One thread. Asks one process after the other, part by part, so that nobody has more than one part of it in memory.
+class TraceCollector {
+ public:
+  TraceCollector(const std::string& lead, std::unique_ptr<ClientKeys> keys);
+
+  // Of the newest `steps` steps. Nothing: the lead does not answer, or knows no such question; why() says which. Who
+  // does not answer has no records, and is named by silent().
+  std::optional<insight::JobTrace> collect(Step steps);
+
+  [[nodiscard]] std::string why() const;
+  [[nodiscard]] const std::vector<std::string>& silent() const { return silent_; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  std::optional<Status> ask_status();
+  // Asks again until it is answered, or for as long as `patience` says.
+  std::optional<TracePart> ask(TraceAsked asked, std::chrono::milliseconds patience);
+  insight::ProcessTrace read(const TraceSource& source, Step steps, const Status& status);
+
+  std::string lead_;
+  zmq::context_t context_{1};
+  StatusClient client_;
+  Poll poll_;
+  std::uint64_t number_ = 0;
+  std::vector<std::string> silent_;
+};
+
+}  // namespace ballast

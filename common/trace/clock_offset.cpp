@@ -1,0 +1,39 @@
+#include "common/trace/clock_offset.h"
+
+namespace ballast {
+namespace {
+
+ClockReading later(const ClockReading& reading, Micros now) {
+  const auto age = now - reading.own;
+  return {now, reading.lead + age, reading.error + age / ClockOffset::kDrift, reading.round_trip};
+}
+
+bool contradict(const ClockReading& one, const ClockReading& other) {
+  const auto apart = one.lead > other.lead ? one.lead - other.lead : other.lead - one.lead;
+  return apart > one.error + other.error;
+}
+
+}  // namespace
+
+void ClockOffset::heard(const FrameClock& clock, Micros now) {
+  if (clock.echo == 0 || now < clock.echo || now - clock.echo < clock.held || clock.sent < clock.held) {
+    return;
+  }
+  const auto round_trip = now - clock.echo - clock.held;
+  // The microseconds that halves and the clocks' own steps may be wrong by.
+  constexpr Micros kRounding = 2;
+  const auto own = clock.echo + (now - clock.echo) / 2;
+  const auto reading = later({own, clock.sent - clock.held / 2, round_trip / 2 + kRounding, round_trip}, now);
+  if (best_) {
+    best_ = later(*best_, now);
+  }
+  if (!best_ || reading.error <= best_->error || contradict(reading, *best_)) {
+    best_ = reading;
+  }
+}
+
+std::optional<ClockReading> ClockOffset::reading(Micros now) const {
+  return best_ ? std::optional(later(*best_, now)) : std::nullopt;
+}
+
+}  // namespace ballast

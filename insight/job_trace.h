@@ -1,0 +1,48 @@
+// What the processes of a job have measured of its last steps, together and on one clock.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "protocol/messages/trace.h"
+
+namespace ballast::insight {
+
+// What one process has.
+struct ProcessTrace {
+  TraceSource source;
+  std::string name;                   // "worker a", "shard 1 lane 0", "lead"
+  std::optional<ClockReading> clock;  // none: how its clock stands to the lead's is not known
+  std::vector<TraceRecord> records;
+  std::uint64_t lost = 0;  // that gave way to newer ones while they were read
+
+  // A moment of its clock as the lead's has it; 0 stays 0. As it is where the clocks cannot be compared.
+  [[nodiscard]] Micros on_lead(Micros own) const;
+};
+
+struct JobTrace {
+  std::string job;
+  std::vector<ProcessTrace> processes;
+
+  // Nobody: null.
+  [[nodiscard]] const ProcessTrace* worker(SessionId session) const;
+  // By its number among all lanes of the job, in the order of lanes.
+  [[nodiscard]] const ProcessTrace* lane(std::uint64_t number) const;
+};
+
+// Its name where the job has none for it: sessions have names of their own.
+std::string name_of(const TraceSource& source);
+
+// The four times of a record on the lead's clock, those that another process has taken by that one's clock: 0 where a
+// record has none, or where it is a span.
+struct Times {
+  Micros first = 0;
+  Micros second = 0;
+  Micros third = 0;
+  Micros fourth = 0;
+};
+Times on_one_clock(const JobTrace& trace, const ProcessTrace& process, const TraceRecord& record);
+
+}  // namespace ballast::insight

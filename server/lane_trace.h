@@ -1,0 +1,76 @@
+// What a lane measures of its last steps, for whoever asks (docs/tracing.md).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <unordered_map>
+
+#include "common/trace/trace_ring.h"
+#include "protocol/lane/lane_events.h"
+
+namespace ballast {
+
+// One thread, the lane's. What is not settled yet is as much as the core has: chunks, replies, snapshots, appends.
+class LaneTrace {
+ public:
+  // `lanes` of this process share what a process may keep.
+  explicit LaneTrace(std::uint32_t lanes);
+
+  // ---- contributions and updates
+
+  // A turn of the loop begins: what is read in it came after the one before.
+  void turn(Micros began) { turn_began_ = began; }
+  void summed(Micros now) { summed_at_ = now; }
+  // The core has dealt with it. `sent`: by its worker's clock; `read`: when the lane had it.
+  void contributed(SessionId session, const Push& push, Micros sent, Micros read);
+  void measured(ChunkId chunk, Micros now) { covered_[chunk] = now; }
+  void applied(const lane::Apply& update, Micros begun, Micros now);
+
+  // ---- weights on their way to workers
+
+  void replied(const lane::SendWeights& reply, Micros now);
+  // The transport has let go of it. Nothing if it is unknown.
+  void taken(std::uint64_t reply, Micros now);
+
+  // ---- storage
+
+  void appended(const lane::Append& append, Micros now);
+  void took(const lane::TakeSnapshot& taken, Micros now) { snapshots_.emplace(taken.id, now); }
+  // Of storage events: what was asked for is done.
+  void done(const lane::Event& event, Slot slots, Micros now);
+
+  // ---- the thread itself
+
+  // At every tick; `busy`: microseconds that it has not waited since the last.
+  void worked(Step step, Micros busy, Micros now);
+
+  [[nodiscard]] TracePart part(const TraceAsked& asked) const { return part_of(ring_, asked); }
+
+ private:
+  struct Reply {
+    SessionId session = 0;
+    ChunkId chunk = 0;
+    Version version = 0;
+    Micros at = 0;
+  };
+  struct Appended {
+    ItemId item = 0;
+    ChunkId chunk = 0;
+    Micros at = 0;
+  };
+
+  TraceRing ring_;
+  Micros turn_began_ = 0;
+  Micros summed_at_ = 0;
+  std::unordered_map<ChunkId, Micros> covered_;
+  std::unordered_map<std::uint64_t, Reply> replies_;
+  std::map<std::uint64_t, Appended> appends_;  // by ticket
+  std::map<SnapshotId, Micros> snapshots_;
+  struct {
+    Micros since = 0;
+    Micros busy = 0;
+    Micros processor = 0;  // of the thread, then
+  } work_;
+};
+
+}  // namespace ballast
