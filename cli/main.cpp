@@ -205,9 +205,11 @@ void define_watch(CLI::App& app, ballast::WatchOptions& options) {
 
 void define_trace(CLI::App& app, ballast::TraceOptions& options) {
   auto* trace = app.add_subcommand(
-      "trace", "write what all processes have measured of a running job's last steps, for Perfetto or chrome://tracing");
+      "trace",
+      "write what all processes have measured of a running job's last steps, for Perfetto or chrome://tracing");
   trace->add_option("where", options.where, kWhereHelp)->required();
-  trace->add_option("--steps", options.steps, "of the newest so many steps (default 20)")->check(CLI::Range(1, 1'000'000));
+  trace->add_option("--steps", options.steps, "of the newest so many steps (default 20)")
+      ->check(CLI::Range(1, 1'000'000));
   trace->add_option("-o,--output", options.output, "the file that is written (default trace.json); -: standard output")
       ->type_name("FILE");
   add_keys(*trace, options.keys);

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <variant>
 
+#include "common/job/memory_budget.h"
 #include "common/machine/processor_time.h"
 
 namespace ballast {
@@ -13,6 +14,8 @@ namespace {
 constexpr Micros kWorkEvery = 100'000;
 // What is asked of storage and never answered, as when a snapshot fails.
 constexpr std::size_t kMostUnanswered = 65536;
+
+static_assert(TraceRing::kOfProcess * sizeof(TraceRecord) <= kTraceBytes, "what `ballast plan` says");
 
 template <typename Map>
 void bound(Map& map) {

@@ -55,8 +55,8 @@ class StatusClient {
   std::optional<Message> said_;  // at last
   std::optional<Status> status_;
   std::optional<TracePart> part_;
-  std::string refusal_;          // of what was said; empty: none
-  int unanswered_ = 0;           // asked since the lead last said anything
+  std::string refusal_;  // of what was said; empty: none
+  int unanswered_ = 0;   // asked since the lead last said anything
   Encoder encoder_;
 };
 

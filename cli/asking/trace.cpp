@@ -61,7 +61,8 @@ void tell(const TraceOptions& options, const insight::JobTrace& trace, std::uint
   }
   tell_clocks(trace);
   std::fprintf(stderr, "%s of %s, steps %llu to %llu, in %s: open it with Perfetto or chrome://tracing\n",
-               count_text(records, "record").c_str(), (trace.processes.size() == 1 ? std::string("1 process") : std::to_string(trace.processes.size()) + " processes").c_str(),
+               count_text(records, "record").c_str(),
+               count_text(trace.processes.size(), "process", "processes").c_str(),
                static_cast<unsigned long long>(first), static_cast<unsigned long long>(last),
                options.output == "-" ? "standard output" : options.output.c_str());
 }

@@ -9,9 +9,9 @@
 namespace ballast {
 
 struct TraceOptions {
-  std::string where;  // a run's folder or the lead's address
-  std::string keys;   // a file of an operator's; empty: none, or those of the run in the folder
-  Step steps = 20;    // the newest so many
+  std::string where;                  // a run's folder or the lead's address
+  std::string keys;                   // a file of an operator's; empty: none, or those of the run in the folder
+  Step steps = 20;                    // the newest so many
   std::string output = "trace.json";  // "-": standard output
 };
 

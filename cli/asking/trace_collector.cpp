@@ -15,7 +15,7 @@ constexpr std::chrono::milliseconds kOthersPatience{2000};
 std::string name_in(const Status& status, const TraceSource& source) {
   const auto session = std::ranges::find(status.sessions, source.session, &SessionStatus::session);
   return source.role == TraceRole::worker && session != status.sessions.end() ? "worker " + session->name
-                                                                               : insight::name_of(source);
+                                                                              : insight::name_of(source);
 }
 
 }  // namespace

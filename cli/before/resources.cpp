@@ -124,6 +124,7 @@ std::vector<Resource> worker_memory(const Job& job) {
   const auto lanes = std::uint64_t{job.spec.cluster.shards} * job.spec.cluster.lanes;
   std::vector<Resource> resources = {
       {"the process itself", is_timed ? kTimedWorkerBytes : kWorkerBytes, kWorkerBytes},
+      {"what is measured of the last steps", kTraceBytes, kTraceBytes},
       {"weights", arena, arena},
       {"gradients", written, arenas},
       // They are stored as they come; those that come during a computation wait for its end.

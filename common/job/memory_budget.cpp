@@ -59,6 +59,7 @@ std::vector<MemoryPart> taken_by(const Job& job, const std::vector<Chunk>& chunk
   const auto& training = job.spec.training;
   std::vector<MemoryPart> parts = {
       {"the process itself", kServerBytes, true},
+      {"what is measured of the last steps", kTraceBytes, true},
       {"answers that nobody has read", unread_answers(job.spec.cluster, has_lead), true},
       {"weights, two versions", 2 * bytes.weights},
       {"versions that slow readers keep", kept},

@@ -14,6 +14,8 @@ namespace ballast {
 // Of a process without its model, measured: the program, its libraries, its threads' stacks and the transport. Servers
 // took 22 to 30 MB, the most with the lead.
 inline constexpr std::uint64_t kServerBytes = 27'000'000;
+// Of what a process measures of its last steps (common/trace/trace_ring.h): its lanes', and a lead's few.
+inline constexpr std::uint64_t kTraceBytes = (8U << 20U) + (256U << 10U);
 // Of each ROUTER (a lane's, the lead's), what it has said and nobody has read: as common/net/unsent_replies.h has it.
 inline constexpr std::uint64_t kUnreadOfEach = 16U << 10U;
 inline constexpr std::uint64_t kUnreadShared = 32U << 20U;

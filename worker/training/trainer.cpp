@@ -20,8 +20,7 @@ namespace {
 
 // As monotonic_micros() has it.
 Micros micros_of(std::chrono::steady_clock::time_point moment) {
-  return static_cast<Micros>(
-      std::chrono::duration_cast<std::chrono::microseconds>(moment.time_since_epoch()).count());
+  return static_cast<Micros>(std::chrono::duration_cast<std::chrono::microseconds>(moment.time_since_epoch()).count());
 }
 
 Micros now() { return micros_of(std::chrono::steady_clock::now()); }
