@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/asking/analyze.h"
 #include "cli/asking/control.h"
 #include "cli/asking/scale.h"
 #include "cli/asking/status.h"
@@ -212,7 +213,21 @@ void define_trace(CLI::App& app, ballast::TraceOptions& options) {
       ->check(CLI::Range(1, 1'000'000));
   trace->add_option("-o,--output", options.output, "the file that is written (default trace.json); -: standard output")
       ->type_name("FILE");
+  trace->add_flag("--raw", options.raw, "as `ballast analyze` reads it");
   add_keys(*trace, options.keys);
+}
+
+void define_analyze(CLI::App& app, ballast::AnalyzeOptions& options) {
+  auto* analyze = app.add_subcommand(
+      "analyze", "say which worker, link or shard of a running job is slower than its peers, and by how much");
+  analyze
+      ->add_option("where", options.where, "the run's folder, the lead's address, or a file of `ballast trace --raw`")
+      ->required();
+  analyze->add_option("--steps", options.steps, "by the newest so many steps (default 20)")
+      ->check(CLI::Range(1, 1'000'000));
+  analyze->add_flag("--all", options.all, "show what is as fast as its peers as well");
+  analyze->add_flag("--json", options.json, "all of it, one JSON object a line");
+  add_keys(*analyze, options.keys);
 }
 
 struct ControlCommand {
@@ -425,6 +440,7 @@ struct Options {
   StatusOptions status;
   ballast::WatchOptions watch;
   ballast::TraceOptions trace;
+  ballast::AnalyzeOptions analyze;
   std::string control_where;
   std::string control_keys;
   ballast::KeygenOptions keygen;
@@ -458,6 +474,9 @@ int dispatch(const CLI::App& app, const Options& options) {
   }
   if (app.got_subcommand("trace")) {
     return ballast::show_trace(options.trace);
+  }
+  if (app.got_subcommand("analyze")) {
+    return ballast::analyze(options.analyze);
   }
   if (app.got_subcommand("scale")) {
     return ballast::scale_run(options.scale);
@@ -513,6 +532,7 @@ int main(int argc, char** argv) {
   define_status(app, options.status);
   define_watch(app, options.watch);
   define_trace(app, options.trace);
+  define_analyze(app, options.analyze);
   define_keygen(app, options.keygen);
   define_controls(app, options.control_where, options.control_keys);
   define_scale(app, options.scale);

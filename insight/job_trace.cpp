@@ -1,7 +1,5 @@
 #include "insight/job_trace.h"
 
-#include <algorithm>
-
 namespace ballast::insight {
 
 Micros ProcessTrace::on_lead(Micros own) const {
@@ -12,20 +10,23 @@ Micros ProcessTrace::on_lead(Micros own) const {
   return lead > clock->own ? lead - clock->own : 1;
 }
 
-const ProcessTrace* JobTrace::worker(SessionId session) const {
-  const auto found = std::ranges::find_if(processes, [&](const ProcessTrace& process) {
-    return process.source.role == TraceRole::worker && process.source.session == session;
-  });
-  return found == processes.end() ? nullptr : &*found;
-}
-
-const ProcessTrace* JobTrace::lane(std::uint64_t number) const {
-  for (const auto& process : processes) {
-    if (process.source.role == TraceRole::lane && number-- == 0) {
-      return &process;
+Peers::Peers(const JobTrace& trace) {
+  for (const auto& process : trace.processes) {
+    if (process.source.role == TraceRole::worker) {
+      workers_.emplace(process.source.session, &process);
+    } else if (process.source.role == TraceRole::lane) {
+      lanes_.push_back(&process);
     }
   }
-  return nullptr;
+}
+
+const ProcessTrace* Peers::worker(SessionId session) const {
+  const auto found = workers_.find(session);
+  return found == workers_.end() ? nullptr : found->second;
+}
+
+const ProcessTrace* Peers::lane(std::uint64_t number) const {
+  return number < lanes_.size() ? lanes_[number] : nullptr;
 }
 
 std::string name_of(const TraceSource& source) {
@@ -40,18 +41,43 @@ std::string name_of(const TraceSource& source) {
   return "worker " + std::to_string(source.session);
 }
 
-Times on_one_clock(const JobTrace& trace, const ProcessTrace& process, const TraceRecord& record) {
+bool is_of(TraceKind kind, TraceRole role) {
+  switch (kind) {
+    case TraceKind::fetch:
+    case TraceKind::weights:
+    case TraceKind::slot:
+    case TraceKind::push:
+    case TraceKind::pull:
+      return role == TraceRole::worker;
+    case TraceKind::contribution:
+    case TraceKind::update:
+    case TraceKind::reply:
+    case TraceKind::snapshot:
+    case TraceKind::journal:
+    case TraceKind::work:
+      return role == TraceRole::lane;
+    case TraceKind::link:
+      return role != TraceRole::lead;
+    case TraceKind::decision:
+      break;
+  }
+  return role == TraceRole::lead;
+}
+
+Times on_one_clock(const Peers& peers, const ProcessTrace& process, const TraceRecord& record) {
   const auto own = [&](Micros moment) { return process.on_lead(moment); };
   const auto of = [](const ProcessTrace* other, Micros moment) {
     return other == nullptr || !other->clock ? 0 : other->on_lead(moment);
   };
   switch (record.kind) {
     case TraceKind::pull:
-      return {own(record.first), of(trace.lane(record.peer), record.second), own(record.third), own(record.fourth)};
+      return {own(record.first), of(peers.lane(record.peer), record.second), own(record.third), own(record.fourth)};
     case TraceKind::contribution:
-      return {of(trace.worker(record.peer), record.first), own(record.second), own(record.third), own(record.fourth)};
+      return {of(peers.worker(record.peer), record.first), own(record.second), own(record.third), own(record.fourth)};
     case TraceKind::work:
       return {own(record.first), own(record.second), 0, 0};
+    case TraceKind::link:
+      return {own(record.first), 0, 0, 0};
     case TraceKind::fetch:
     case TraceKind::weights:
     case TraceKind::slot:

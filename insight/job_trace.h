@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "protocol/messages/trace.h"
@@ -25,15 +26,28 @@ struct ProcessTrace {
 struct JobTrace {
   std::string job;
   std::vector<ProcessTrace> processes;
-
-  // Nobody: null.
-  [[nodiscard]] const ProcessTrace* worker(SessionId session) const;
-  // By its number among all lanes of the job, in the order of lanes.
-  [[nodiscard]] const ProcessTrace* lane(std::uint64_t number) const;
 };
 
 // Its name where the job has none for it: sessions have names of their own.
 std::string name_of(const TraceSource& source);
+
+// Whether a process of that role can have such a record.
+bool is_of(TraceKind kind, TraceRole role);
+
+// Who is who in a trace, which outlives this.
+class Peers {
+ public:
+  explicit Peers(const JobTrace& trace);
+
+  // Nobody: null.
+  [[nodiscard]] const ProcessTrace* worker(SessionId session) const;
+  // By its number among all lanes of the job, in their order.
+  [[nodiscard]] const ProcessTrace* lane(std::uint64_t number) const;
+
+ private:
+  std::unordered_map<SessionId, const ProcessTrace*> workers_;
+  std::vector<const ProcessTrace*> lanes_;
+};
 
 // The four times of a record on the lead's clock, those that another process has taken by that one's clock: 0 where a
 // record has none, or where it is a span.
@@ -43,6 +57,6 @@ struct Times {
   Micros third = 0;
   Micros fourth = 0;
 };
-Times on_one_clock(const JobTrace& trace, const ProcessTrace& process, const TraceRecord& record);
+Times on_one_clock(const Peers& peers, const ProcessTrace& process, const TraceRecord& record);
 
 }  // namespace ballast::insight

@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace ballast::insight {
 namespace {
@@ -48,7 +49,7 @@ std::string quoted(const std::string& text) {
 
 class Writer {
  public:
-  Writer(std::ostream& out, const JobTrace& trace) : out_(out), trace_(trace), zero_(first_moment()) {}
+  Writer(std::ostream& out, const JobTrace& trace) : out_(out), trace_(trace), peers_(trace), zero_(first_moment()) {}
 
   void write() {
     out_ << "{\"displayTimeUnit\":\"ms\",\"otherData\":{\"job\":" << quoted(trace_.job) << "},\"traceEvents\":[";
@@ -62,17 +63,24 @@ class Writer {
   }
 
  private:
+  // Of what is there of the last hour: one wrong clock does not push all others to the end.
   [[nodiscard]] Micros first_moment() const {
-    auto first = std::numeric_limits<Micros>::max();
+    constexpr Micros kHour = 3'600'000'000;
+    std::vector<Micros> begun;
     for (const auto& process : trace_.processes) {
       for (const auto& record : process.records) {
-        const auto times = on_one_clock(trace_, process, record);
-        for (const auto moment : {times.first, times.second, times.third, times.fourth}) {
-          first = moment == 0 ? first : std::min(first, moment);
-        }
+        begun.push_back(on_one_clock(peers_, process, record).first);
       }
     }
-    return first;
+    std::erase(begun, Micros{0});
+    if (begun.empty()) {
+      return 0;
+    }
+    const auto middle = begun.begin() + static_cast<std::ptrdiff_t>(begun.size() / 2);
+    std::ranges::nth_element(begun, middle);
+    const auto from = *middle > kHour ? *middle - kHour : 0;
+    std::erase_if(begun, [&](Micros moment) { return moment < from; });
+    return *std::ranges::min_element(begun);
   }
 
   // An event up to its arguments.
@@ -95,9 +103,9 @@ class Writer {
       out_ << ",\"slots\":\"" << record.slots.begin << " to " << record.slots.end - 1 << '"';
     }
     if (record.kind == TraceKind::push || record.kind == TraceKind::pull) {
-      out_ << ",\"chunk\":" << record.chunk << ",\"lane\":" << quoted(peer_name(trace_.lane(record.peer)));
+      out_ << ",\"chunk\":" << record.chunk << ",\"lane\":" << quoted(peer_name(peers_.lane(record.peer)));
     } else if (record.kind == TraceKind::contribution || record.kind == TraceKind::reply) {
-      out_ << ",\"chunk\":" << record.chunk << ",\"worker\":" << quoted(peer_name(trace_.worker(record.peer)));
+      out_ << ",\"chunk\":" << record.chunk << ",\"worker\":" << quoted(peer_name(peers_.worker(record.peer)));
     } else if (record.kind == TraceKind::update || record.kind == TraceKind::journal) {
       out_ << ",\"chunk\":" << record.chunk;
     }
@@ -134,8 +142,16 @@ class Writer {
                                       << "}}";
   }
 
+  void link(const ProcessTrace& process, const TraceRecord& record, const Times& times) {
+    const auto* peer = process.source.role == TraceRole::worker ? peers_.lane(record.peer) : peers_.worker(record.peer);
+    event("C", kMessages, times.first) << ",\"name\":" << quoted("link to " + peer_name(peer))
+                                       << ",\"args\":{\"round trip, us\":" << record.second
+                                       << ",\"sent again, bytes\":" << record.third
+                                       << ",\"arrived, kB/s\":" << record.fourth / 1'000 << "}}";
+  }
+
   void write(const ProcessTrace& process, const TraceRecord& record) {
-    const auto times = on_one_clock(trace_, process, record);
+    const auto times = on_one_clock(peers_, process, record);
     switch (record.kind) {
       case TraceKind::fetch:
         return beside(kData, "fetch", times.first, times.second, record);
@@ -166,6 +182,8 @@ class Writer {
         return beside(kStorage, "journal", times.first, times.second, record);
       case TraceKind::work:
         return share(record, times);
+      case TraceKind::link:
+        return link(process, record, times);
       case TraceKind::decision:
         return beside(kDecisions, "decision", times.first, times.second, record);
     }
@@ -173,6 +191,7 @@ class Writer {
 
   std::ostream& out_;
   const JobTrace& trace_;
+  const Peers peers_;
   const Micros zero_;
   std::size_t process_ = 0;
   std::uint64_t id_ = 0;

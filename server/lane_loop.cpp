@@ -45,8 +45,7 @@ LaneLoop::LaneLoop(zmq::context_t& context, const ServerKeys& keys, const Job& j
       weights_(job, ids_of(config)),
       storage_(job, std::move(services), config.id.lane, ids_of(config), config.memory_bytes),
       metrics_(metrics, config.id, config.lanes),
-      trace_(config.lanes),
-      slots_(job.spec.training.slots),
+      trace_(config.lanes, is_item_mode(job.spec.training.mode) ? job.spec.training.slots : 0),
       handshakes_(metrics, "lane " + std::to_string(config.id.lane)),
       ticks_(kLaneTick),
       lead_patience_(addresses.lead_patience),
@@ -141,6 +140,7 @@ void LaneLoop::tick(Micros now) {
   tell_held_lines();
   storage_.update_metrics();
   look_at_memory(now);
+  look_at_links(now);
 }
 
 // A lane that keeps up has nothing of its workers' in the transport. One that does not may have all it has called.
@@ -154,6 +154,17 @@ void LaneLoop::look_at_memory(Micros now) {
   keeping_.memory->tell(held, waiting, waiting);
   if (keeping_.memory->takes_order()) {
     cut_all();
+  }
+}
+
+void LaneLoop::look_at_links(Micros now) {
+  if (!trace_.wants_links(now)) {
+    return;
+  }
+  for (const auto& [session, socket] : workers_.sockets()) {
+    if (const auto info = link_info(socket)) {
+      trace_.link(lane_.open_step(), session, *info, now);
+    }
   }
 }
 
@@ -201,6 +212,9 @@ void LaneLoop::receive(WorkerConnections::Incoming& incoming) {
   metrics_.received(incoming.session, incoming.message, bytes);
   const auto taken = lane_.taken();
   const auto read_at = monotonic_micros();
+  if (const auto* push = std::get_if<Push>(&incoming.message)) {
+    trace_.reads(*push, read_at);
+  }
   feed(lane::FromWorker{incoming.session, &incoming.message, payload, bytes, incoming.connection, incoming.payer});
   if (const auto* push = std::get_if<Push>(&incoming.message); push != nullptr && lane_.taken() > taken) {
     metrics_.contributed(incoming.session, *push, turn_.began());
@@ -255,7 +269,7 @@ void LaneLoop::take_released() {
   for (const auto& released : releases_.take()) {
     weights_.release(static_cast<ChunkId>(released.object), static_cast<ChunkBuffer*>(released.buffer));
     if (released.owner != LaneStorage::kReader) {
-      trace_.taken(released.owner, monotonic_micros());
+      trace_.taken(released.owner, released.at);
       feed(lane::ReplyReleased{released.owner});
     }
   }
@@ -270,7 +284,7 @@ void LaneLoop::take_from_storage() {
     if (!event) {
       return;
     }
-    trace_.done(*event, slots_, monotonic_micros());
+    trace_.done(*event, monotonic_micros());
     feed(*event);
   }
 }
@@ -326,13 +340,12 @@ void LaneLoop::carry_out(lane::DropConnection& action) { workers_.drop(action.se
 void LaneLoop::carry_out(lane::Sum& action) {
   const auto timer = metrics_.time_sum();
   payloads_.sum(action.join.into, action.join.with, action.last);
-  trace_.summed(monotonic_micros());
+  trace_.summed(action.chunk, monotonic_micros());
 }
 
 void LaneLoop::carry_out(lane::Drop& action) { payloads_.drop(action.payload); }
 
 void LaneLoop::carry_out(lane::Measure& action) {
-  trace_.measured(action.chunk, monotonic_micros());
   auto measured = weights_.measure(action.chunk, payloads_.values(action.root), payloads_.is_known_finite(action.root),
                                    action.prospect);
   events_.emplace_back(lane::Measured{

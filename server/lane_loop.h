@@ -74,6 +74,7 @@ class LaneLoop {
   void tick(Micros now);
   void look_at_the_lead();
   void look_at_memory(Micros now);
+  void look_at_links(Micros now);
   void cut_all();
   void feed(const lane::Event& event);
   void tell(const lane::Event& event) const;
@@ -112,7 +113,6 @@ class LaneLoop {
   std::vector<SessionId> barred_;  // by the newest plan that the lead has sent
   LaneMetrics metrics_;
   LaneTrace trace_;
-  const Slot slots_;  // of the job
   Handshakes handshakes_;
   Turn turn_;
   Ticks ticks_;

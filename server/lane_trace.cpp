@@ -26,7 +26,22 @@ void bound(Map& map) {
 
 }  // namespace
 
-LaneTrace::LaneTrace(std::uint32_t lanes) : ring_(TraceRing::kOfProcess / std::max(lanes, 1U)) {}
+LaneTrace::LaneTrace(std::uint32_t lanes, Slot slots)
+    : ring_(TraceRing::kOfProcess / std::max(lanes, 1U)), slots_(slots) {}
+
+// A chunk is covered by the newest of its contributions that the lane has read when its update begins, or, where the
+// update waits for the lead's word, by the newest before it that was not of a step that was over.
+void LaneTrace::reads(const Push& push, Micros now) {
+  auto& newest = newest_[push.chunk];
+  if (newest.at == 0 || push.step >= newest.step) {
+    newest = {push.step, now};
+  }
+}
+
+void LaneTrace::summed(ChunkId chunk, Micros now) {
+  summed_at_ = now;
+  newest_[chunk].at = now;
+}
 
 void LaneTrace::contributed(SessionId session, const Push& push, Micros sent, Micros read) {
   ring_.add({.step = push.step,
@@ -40,35 +55,40 @@ void LaneTrace::contributed(SessionId session, const Push& push, Micros sent, Mi
              .kind = TraceKind::contribution});
 }
 
+// An item's update waits for the journal, which has a record of its own.
 void LaneTrace::applied(const lane::Apply& update, Micros begun, Micros now) {
-  const auto covered = covered_.find(update.chunk);
-  ring_.add({.step = update.step,
-             .first = covered == covered_.end() ? begun : covered->second,
-             .second = begun,
-             .third = now,
-             .chunk = update.chunk,
-             .kind = TraceKind::update});
-  if (covered != covered_.end()) {
-    covered_.erase(covered);
+  const auto newest = newest_.find(update.chunk);
+  const bool is_known = slots_ == 0 && newest != newest_.end() && newest->second.step == update.step;
+  TraceRecord record{.step = update.step,
+                     .first = is_known ? newest->second.at : begun,
+                     .second = begun,
+                     .third = now,
+                     .chunk = update.chunk,
+                     .kind = TraceKind::update};
+  if (slots_ > 0) {
+    record.slots = {update.slot, update.slot + 1};
   }
+  ring_.add(record);
 }
 
 void LaneTrace::replied(const lane::SendWeights& reply, Micros now) {
   replies_[reply.reply] = {reply.session, reply.header.chunk, reply.header.version, now};
 }
 
-void LaneTrace::taken(std::uint64_t reply, Micros now) {
+void LaneTrace::taken(std::uint64_t reply, Micros at) {
   const auto found = replies_.find(reply);
   if (found == replies_.end()) {
     return;
   }
   const auto& sent = found->second;
-  ring_.add({.step = sent.version,
-             .peer = sent.session,
-             .first = sent.at,
-             .second = now,
-             .chunk = sent.chunk,
-             .kind = TraceKind::reply});
+  if (at != 0) {
+    ring_.add({.step = step_of(sent.version),
+               .peer = sent.session,
+               .first = sent.at,
+               .second = at,
+               .chunk = sent.chunk,
+               .kind = TraceKind::reply});
+  }
   replies_.erase(found);
 }
 
@@ -77,23 +97,38 @@ void LaneTrace::appended(const lane::Append& append, Micros now) {
   bound(appends_);
 }
 
-void LaneTrace::done(const lane::Event& event, Slot slots, Micros now) {
+void LaneTrace::took(const lane::TakeSnapshot& taken, Micros now) {
+  snapshots_.emplace(taken.id, now);
+  bound(snapshots_);
+}
+
+void LaneTrace::done(const lane::Event& event, Micros now) {
   if (const auto* durable = std::get_if<lane::SnapshotDurable>(&event)) {
     if (const auto begun = snapshots_.find(durable->id); begun != snapshots_.end()) {
-      ring_.add({.step = durable->id.step, .first = begun->second, .second = now, .kind = TraceKind::snapshot});
-      snapshots_.erase(snapshots_.begin(), std::next(begun));  // older ones have failed
+      ring_.add(
+          {.step = step_of(durable->id.step), .first = begun->second, .second = now, .kind = TraceKind::snapshot});
+      snapshots_.erase(begun);
     }
-  } else if (const auto* committed = std::get_if<lane::Committed>(&event)) {
-    if (const auto begun = appends_.find(committed->ticket); begun != appends_.end()) {
-      const auto slot = static_cast<Slot>(begun->second.item % slots);
-      ring_.add({.step = begun->second.item / slots,
-                 .first = begun->second.at,
-                 .second = now,
-                 .chunk = begun->second.chunk,
-                 .slots = {slot, slot + 1},
-                 .kind = TraceKind::journal});
-      appends_.erase(begun);
-    }
+  } else if (const auto* failed = std::get_if<lane::SnapshotFailed>(&event)) {
+    snapshots_.erase(failed->id);
+  } else if (const auto* commit = std::get_if<lane::Committed>(&event)) {
+    committed(commit->ticket, now);
+  }
+}
+
+// All up to the ticket: a commit of several names the newest of them.
+void LaneTrace::committed(std::uint64_t ticket, Micros now) {
+  while (!appends_.empty() && appends_.begin()->first <= ticket) {
+    const auto& append = appends_.begin()->second;
+    const auto slots = std::max(slots_, 1U);
+    const auto slot = static_cast<Slot>(append.item % slots);
+    ring_.add({.step = append.item / slots,
+               .first = append.at,
+               .second = now,
+               .chunk = append.chunk,
+               .slots = {slot, slot + 1},
+               .kind = TraceKind::journal});
+    appends_.erase(appends_.begin());
   }
 }
 

@@ -5,6 +5,7 @@
 #include <map>
 #include <unordered_map>
 
+#include "common/net/link_trace.h"
 #include "common/trace/trace_ring.h"
 #include "protocol/lane/lane_events.h"
 
@@ -13,36 +14,47 @@ namespace ballast {
 // One thread, the lane's. What is not settled yet is as much as the core has: chunks, replies, snapshots, appends.
 class LaneTrace {
  public:
-  // `lanes` of this process share what a process may keep.
-  explicit LaneTrace(std::uint32_t lanes);
+  // `lanes` of this process share what a process may keep. `slots`: of a step, if each is an update; else 0.
+  LaneTrace(std::uint32_t lanes, Slot slots);
 
   // ---- contributions and updates
 
   // A turn of the loop begins: what is read in it came after the one before.
   void turn(Micros began) { turn_began_ = began; }
-  void summed(Micros now) { summed_at_ = now; }
+  // The lane has this one, and the core deals with it from now on.
+  void reads(const Push& push, Micros now);
+  void summed(ChunkId chunk, Micros now);
   // The core has dealt with it. `sent`: by its worker's clock; `read`: when the lane had it.
   void contributed(SessionId session, const Push& push, Micros sent, Micros read);
-  void measured(ChunkId chunk, Micros now) { covered_[chunk] = now; }
   void applied(const lane::Apply& update, Micros begun, Micros now);
 
   // ---- weights on their way to workers
 
   void replied(const lane::SendWeights& reply, Micros now);
-  // The transport has let go of it. Nothing if it is unknown.
-  void taken(std::uint64_t reply, Micros now);
+  // The transport has let go of it then; 0: it was never sent. Nothing if it is unknown.
+  void taken(std::uint64_t reply, Micros at);
 
   // ---- storage
 
   void appended(const lane::Append& append, Micros now);
-  void took(const lane::TakeSnapshot& taken, Micros now) { snapshots_.emplace(taken.id, now); }
-  // Of storage events: what was asked for is done.
-  void done(const lane::Event& event, Slot slots, Micros now);
+  void took(const lane::TakeSnapshot& taken, Micros now);
+  // Of storage events: what was asked for is done, or has failed.
+  void done(const lane::Event& event, Micros now);
 
   // ---- the thread itself
 
   // At every tick; `busy`: microseconds that it has not waited since the last.
   void worked(Step step, Micros busy, Micros now);
+
+  // ---- links
+
+  // Whether links are to be looked at now.
+  [[nodiscard]] bool wants_links(Micros now) { return links_.is_due(now); }
+  void link(Step step, SessionId session, const LinkInfo& info, Micros now) {
+    if (const auto record = links_.record(step, session, info, now)) {
+      ring_.add(*record);
+    }
+  }
 
   [[nodiscard]] TracePart part(const TraceAsked& asked) const { return part_of(ring_, asked); }
 
@@ -59,13 +71,24 @@ class LaneTrace {
     Micros at = 0;
   };
 
+  // A chunk's newest contribution.
+  struct Contribution {
+    Step step = 0;
+    Micros at = 0;  // read, or summed
+  };
+
+  void committed(std::uint64_t ticket, Micros now);
+  [[nodiscard]] Step step_of(Version version) const { return slots_ == 0 ? version : version / slots_; }
+
   TraceRing ring_;
+  const Slot slots_;
   Micros turn_began_ = 0;
   Micros summed_at_ = 0;
-  std::unordered_map<ChunkId, Micros> covered_;
+  std::unordered_map<ChunkId, Contribution> newest_;
   std::unordered_map<std::uint64_t, Reply> replies_;
   std::map<std::uint64_t, Appended> appends_;  // by ticket
   std::map<SnapshotId, Micros> snapshots_;
+  LinkTrace links_;
   struct {
     Micros since = 0;
     Micros busy = 0;

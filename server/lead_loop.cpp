@@ -21,6 +21,16 @@ constexpr int kUnsent = 256;
 constexpr int kUnread = 64;
 constexpr std::size_t kTraceRecords = 4096;
 
+std::vector<TraceSource> lanes_of(const LeadConfig& config) {
+  std::vector<TraceSource> lanes;
+  for (std::uint32_t shard = 0; shard < config.shards; ++shard) {
+    for (std::uint32_t lane = 0; lane < config.lanes; ++lane) {
+      lanes.push_back({TraceRole::lane, {shard, lane}, 0});
+    }
+  }
+  return lanes;
+}
+
 // Of a command line: of nobody who has records.
 TraceSource source_of(const Peer& peer) {
   if (const auto* session = std::get_if<SessionPeer>(&peer)) {
@@ -40,6 +50,7 @@ LeadLoop::LeadLoop(zmq::context_t& context, const ServerKeys& keys, LeadConfig c
       address_here_(reached_from_here(router_->endpoint())),
       address_(advertised_address(router_->endpoint(), advertised_host)),
       ledger_(store, room, config.memory.ledger.timeline),
+      lanes_(lanes_of(config)),
       lead_(std::move(config)),
       metrics_(metrics),
       peers_(keys.authenticator()),
@@ -227,17 +238,20 @@ void LeadLoop::answer_client(const std::string& first, const Message& message) {
 
 // ---- what was measured
 
-std::vector<TraceSource> LeadLoop::trace_sources() const {
-  std::vector<TraceSource> sources = {{TraceRole::lead, {}, 0}};
-  for (const auto& [id, lane] : lead_.shards().lanes()) {
-    sources.push_back({TraceRole::lane, id, 0});
+// A status costs as much as there are sessions, so one may be as old as those that are shown.
+const std::vector<TraceSource>& LeadLoop::trace_sources() {
+  const auto now = monotonic_micros();
+  if (sources_.at != 0 && now < sources_.at + StatusAnswers::kAge) {
+    return sources_.all;
   }
+  sources_ = {{{TraceRole::lead, {}, 0}}, now};
+  sources_.all.insert(sources_.all.end(), lanes_.begin(), lanes_.end());
   for (const auto& session : lead_.status().sessions) {
     if (session.live) {
-      sources.push_back({TraceRole::worker, {}, session.session});
+      sources_.all.push_back({TraceRole::worker, {}, session.session});
     }
   }
-  return sources;
+  return sources_.all;
 }
 
 std::string LeadLoop::known_as(const TraceSource& source) const {
@@ -277,18 +291,22 @@ void LeadLoop::pass_back(const TraceSource& source, const TracePart& part) {
   }
 }
 
-// Of a step whose update needs the whole gradient: from the last measure that was heard until lanes are told.
+// Of a step whose update needs the whole gradient: from the last measure that was heard until the first lane is told.
 void LeadLoop::trace_decision(const Plan& plan) {
-  const auto planned = plan.first + plan.factors.size();
-  if (decisions_.measured_at == 0 || planned <= decisions_.planned) {
-    decisions_.planned = std::min<Step>(decisions_.planned, planned);  // after a rollback it begins anew
+  if (plan.factors.empty()) {
     return;
   }
-  decisions_.planned = planned;
-  trace_.add({.step = planned - 1,
-              .first = decisions_.measured_at,
-              .second = monotonic_micros(),
-              .kind = TraceKind::decision});
+  if (std::exchange(decisions_.timeline, plan.timeline) != plan.timeline) {
+    decisions_.planned = 0;
+  }
+  const auto planned = plan.first + plan.factors.size();
+  if (planned > std::exchange(decisions_.planned, std::max<Step>(planned, decisions_.planned)) &&
+      decisions_.measured_at != 0) {
+    trace_.add({.step = planned - 1,
+                .first = decisions_.measured_at,
+                .second = monotonic_micros(),
+                .kind = TraceKind::decision});
+  }
 }
 
 void LeadLoop::settle() {

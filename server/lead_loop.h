@@ -68,7 +68,7 @@ class LeadLoop {
   bool tell(const std::string& routing_id, std::optional<zmq::message_t> frame);
   void answer_client(const std::string& first, const Message& message);
   void answer_trace(const std::string& first, const TraceAsked& asked);
-  [[nodiscard]] std::vector<TraceSource> trace_sources() const;
+  const std::vector<TraceSource>& trace_sources();
   // By which it is known; empty: it is not there, or knows no such question.
   [[nodiscard]] std::string known_as(const TraceSource& source) const;
   void pass_back(const TraceSource& source, const TracePart& part);
@@ -87,7 +87,8 @@ class LeadLoop {
   std::string address_here_;
   std::string address_;
   LedgerWriter ledger_;
-  Micros ledger_asked_ = 0;  // when the newest write was; there is one at a time
+  Micros ledger_asked_ = 0;               // when the newest write was; there is one at a time
+  const std::vector<TraceSource> lanes_;  // of the job, whether they are there or not
   Lead lead_;
   LeadMetrics metrics_;
   LeadNews news_;
@@ -99,8 +100,13 @@ class LeadLoop {
   TraceRing trace_;
   TraceRelay relay_;
   struct {
+    std::vector<TraceSource> all;
+    Micros at = 0;  // when they were put together; 0: never
+  } sources_;
+  struct {
     Micros measured_at = 0;  // the newest report of a gradient's measures came; 0: none did
-    Step planned = 0;        // the step that the newest plan ends before
+    Step planned = 0;        // the step that the newest plan with factors ends before
+    Timeline timeline = 0;   // of that
   } decisions_;
   Mailbox<std::string> interrupts_;
   Mailbox<std::string> lane_failures_;

@@ -65,6 +65,9 @@ class WorkerConnections {
   // Told, and not read by those it was told.
   [[nodiscard]] std::uint64_t unsent_bytes() const { return unsent_.bytes(); }
 
+  // As StandingConnections has them.
+  [[nodiscard]] std::vector<std::pair<SessionId, SystemSocket>> sockets() const { return standing_->sockets(); }
+
   // The next message; nothing if none is there. What it costs is spent of the turn.
   std::optional<std::variant<Incoming, Unreadable>> receive(Turn& turn);
   void send(SessionId session, const Message& message);

@@ -28,10 +28,10 @@ PayloadId Computation::receive(Frame weights) {
   return payload;
 }
 
-void Computation::store(ChunkId chunk, Version version, PayloadId payload) {
+void Computation::store(ChunkId chunk, Step step, PayloadId payload) {
   auto frame = std::make_shared<const Frame>(std::move(weights_.extract(payload).mapped()));
   const auto bytes = frame->bytes();
-  thread_->store(chunk, bytes, std::move(frame), version);
+  thread_->store(chunk, bytes, std::move(frame), step);
 }
 
 std::span<const float> Computation::send(PayloadId gradient, ChunkId chunk) {

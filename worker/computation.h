@@ -35,7 +35,7 @@ class Computation {
   [[nodiscard]] bool fits(ChunkId chunk, std::uint64_t bytes) const;
   PayloadId receive(Frame weights);
   // Into the arena; the payload is forgotten.
-  void store(ChunkId chunk, Version version, PayloadId payload);
+  void store(ChunkId chunk, Step step, PayloadId payload);
 
   // ---- gradients
 

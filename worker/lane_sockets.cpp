@@ -6,6 +6,7 @@
 
 #include "common/log/log.h"
 #include "common/net/clock.h"
+#include "common/net/connected_peers.h"
 #include "common/net/peer.h"
 
 namespace ballast {
@@ -21,9 +22,10 @@ void LaneSockets::open(std::uint32_t shards, std::uint32_t lanes_per_shard, cons
 void LaneSockets::connect(std::uint32_t lane, const std::string& address) {
   auto& peer = links_[lane];
   if (!peer) {
-    peer.reset(new Link{{context_, session_routing_id(session_), {.buffer_bytes = buffer_bytes_}, keys_}, {}, 0});
+    peer.reset(new Link{{context_, session_routing_id(session_), {.buffer_bytes = buffer_bytes_}, keys_}, {}, 0, {}});
   }
   peer->conversation = {};
+  peer->system = {};
   peer->socket.connect(address);
   peer->connection = peer->socket.connections();
 }
@@ -47,6 +49,7 @@ std::vector<std::uint32_t> LaneSockets::tick(Micros now) {
     peer->socket.tick(now);
     const auto connection = peer->socket.connections();
     if (std::exchange(peer->connection, connection) != connection) {
+      peer->system = {};
       over.push_back(lane);
     }
   }
@@ -59,6 +62,10 @@ void LaneSockets::close() {
       peer->socket.close();
     }
   }
+}
+
+std::optional<LinkInfo> LaneSockets::link(std::uint32_t lane) const {
+  return links_[lane] ? link_info(links_[lane]->system) : std::nullopt;
 }
 
 std::uint32_t LaneSockets::next() { return std::exchange(next_, (next_ + 1) % size()); }
@@ -85,6 +92,9 @@ std::optional<LaneSockets::Incoming> LaneSockets::receive(std::uint32_t lane, Tu
   while (auto received = links_[lane] ? links_[lane]->socket.receive() : std::nullopt) {
     const auto bytes = received->payload ? received->payload->size() : 0;
     turn.spend(bytes);
+    if (auto& system = links_[lane]->system; system.descriptor != received->header.descriptor()) {
+      system = {received->header.descriptor(), connection_cookie(received->header.descriptor())};
+    }
     Incoming incoming{decode(received->header.bytes(), bytes, received->payload.has_value()),
                       std::move(received->payload)};
     if (heard(lane, incoming.decoded)) {

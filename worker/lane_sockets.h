@@ -12,6 +12,7 @@
 
 #include "common/job/spec.h"
 #include "common/net/dealer.h"
+#include "common/net/link_info.h"
 #include "common/net/turn.h"
 #include "common/wire/versions.h"
 #include "common/wire/wire.h"
@@ -44,6 +45,10 @@ class LaneSockets {
   std::vector<std::uint32_t> tick(Micros now);
   void close();
 
+  // What the kernel says of the connection to the lane; nothing before it has said anything, or where there is nothing
+  // to be said.
+  [[nodiscard]] std::optional<LinkInfo> link(std::uint32_t lane) const;
+
   // The lane whose turn it is to be heard; each call names the next one.
   std::uint32_t next();
   // The lane's next message, or why it could not be read; nothing if none is there. Its payload is spent of the turn.
@@ -58,6 +63,7 @@ class LaneSockets {
     Dealer socket;
     Conversation conversation;
     std::uint32_t connection = 0;  // of the socket's, that is known to be the newest
+    SystemSocket system = {};      // that the newest message came by
   };
 
   bool heard(std::uint32_t lane, Decoded& decoded);

@@ -3,26 +3,29 @@
 namespace ballast {
 
 void StepTrace::sent(std::uint32_t lane, const Push& push, PayloadId gradient, Micros now) {
+  step_ = push.step;
   const auto ready = ready_.find(gradient);
-  sent_[gradient] = {.step = push.step,
-                     .peer = lane,
-                     .first = ready == ready_.end() ? 0 : ready->second,
-                     .second = now,
-                     .chunk = push.chunk,
-                     .slots = push.node,
-                     .kind = TraceKind::push};
+  sent_.emplace(gradient, TraceRecord{.step = push.step,
+                                      .peer = lane,
+                                      .first = ready == ready_.end() ? 0 : ready->second,
+                                      .second = now,
+                                      .chunk = push.chunk,
+                                      .slots = push.node,
+                                      .kind = TraceKind::push});
   if (push.want_next) {
     asked_[push.chunk] = now;
   }
 }
 
-void StepTrace::taken(PayloadId gradient, Micros now) {
-  const auto found = sent_.find(gradient);
-  if (found == sent_.end()) {
+void StepTrace::taken(PayloadId gradient, Micros at) {
+  const auto found = sent_.lower_bound(gradient);
+  if (found == sent_.end() || found->first != gradient) {
     return;
   }
-  found->second.third = now;
-  ring_->add(found->second);
+  found->second.third = at;
+  if (at != 0) {
+    ring_->add(found->second);
+  }
   sent_.erase(found);
 }
 
@@ -34,7 +37,7 @@ void StepTrace::asked(const Pull& pull, Micros now) {
 
 void StepTrace::arrived(std::uint32_t lane, const Weights& weights, PayloadId payload, Micros sent, Micros now) {
   const auto asked = asked_.find(weights.chunk);
-  arrived_[payload] = {.step = weights.version,
+  arrived_[payload] = {.step = step_of(weights.version),
                        .peer = lane,
                        .first = asked == asked_.end() ? 0 : asked->second,
                        .second = sent,

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <unordered_map>
 
+#include "common/net/link_trace.h"
 #include "common/trace/trace_ring.h"
 #include "protocol/worker/worker.h"
 
@@ -16,6 +18,10 @@ class StepTrace {
  public:
   StepTrace() : ring_(std::make_shared<TraceRing>(TraceRing::kOfProcess)) {}
 
+  // Once, before anything else: each of so many slots of a step is an update.
+  void of_items(Slot slots) { slots_ = slots; }
+  [[nodiscard]] Step step_of(Version version) const { return slots_ == 0 ? version : version / slots_; }
+
   // For other threads of the worker.
   [[nodiscard]] const std::shared_ptr<TraceRing>& ring() const { return ring_; }
 
@@ -23,8 +29,8 @@ class StepTrace {
 
   void ready(const worker::GradientReady& gradient, Micros now) { ready_[gradient.payload] = now; }
   void sent(std::uint32_t lane, const Push& push, PayloadId gradient, Micros now);
-  // The kernel has all of it.
-  void taken(PayloadId gradient, Micros now);
+  // The transport has let go of it then; 0: it was never sent. Of what was sent twice, the first is let go of first.
+  void taken(PayloadId gradient, Micros at);
 
   // ---- weights
 
@@ -33,6 +39,16 @@ class StepTrace {
   void arrived(std::uint32_t lane, const Weights& weights, PayloadId payload, Micros sent, Micros now);
   void stored(PayloadId weights, Micros now);
 
+  // ---- links
+
+  // Whether links are to be looked at now.
+  [[nodiscard]] bool wants_links(Micros now) { return links_.is_due(now); }
+  void link(std::uint32_t lane, const LinkInfo& info, Micros now) {
+    if (const auto record = links_.record(step_, lane, info, now)) {
+      ring_->add(*record);
+    }
+  }
+
   // The core needs the payload no more.
   void released(PayloadId payload);
 
@@ -40,8 +56,11 @@ class StepTrace {
 
  private:
   std::shared_ptr<TraceRing> ring_;
+  Slot slots_ = 0;  // 0: a step is an update
+  Step step_ = 0;   // of the newest contribution
+  LinkTrace links_;
   std::unordered_map<PayloadId, Micros> ready_;
-  std::unordered_map<PayloadId, TraceRecord> sent_;
+  std::multimap<PayloadId, TraceRecord> sent_;
   std::unordered_map<ChunkId, Micros> asked_;  // at last
   std::unordered_map<PayloadId, TraceRecord> arrived_;
 };

@@ -86,7 +86,7 @@ void WorkerLoop::turn() {
     on_compute(std::move(event));
   }
   for (const auto& released : releases_.take()) {
-    trace_.taken(released.object, monotonic_micros());
+    trace_.taken(released.object, released.at);
     computation_.let_go(released.object);
   }
   for (auto& reason : interrupts_.take()) {
@@ -108,6 +108,7 @@ void WorkerLoop::tick(Micros now) {
     feed(*unreachable);
   }
   look_at_the_lead();
+  look_at_links(now);
   tell_held_lines();
 }
 
@@ -118,6 +119,17 @@ void WorkerLoop::look_at_the_lead() {
   if (lead_patience_ > 0 && silence >= lead_patience_ && !ending_) {
     outwaited_ = true;
     ending_ = Ending{};
+  }
+}
+
+void WorkerLoop::look_at_links(Micros now) {
+  if (!trace_.wants_links(now)) {
+    return;
+  }
+  for (std::uint32_t lane = 0; lane < lanes_.size(); ++lane) {
+    if (const auto info = lanes_.link(lane)) {
+      trace_.link(lane, *info, now);
+    }
   }
 }
 
@@ -262,6 +274,9 @@ void WorkerLoop::prepare(const WorkerWelcome& welcome) {
     log_warn("the folder of data files {} is not used: the job's data set, {}, is generated", spec_.data_path,
              job.spec.data.name);
   }
+  if (is_item_mode(job.spec.training.mode)) {
+    trace_.of_items(job.spec.training.slots);
+  }
   check_lanes(welcome);
   lanes_.open(welcome.shards, welcome.lanes, job.spec.cluster);
   const BackendRequest request{spec_.backend, spec_.device, job.spec.training.threads_per_slot,
@@ -284,7 +299,7 @@ void WorkerLoop::carry_out(const worker::Prefetch& action) {
 
 void WorkerLoop::carry_out(const worker::Store& action) {
   trace_.stored(action.payload, monotonic_micros());
-  computation_.store(action.chunk, action.version, action.payload);
+  computation_.store(action.chunk, trace_.step_of(action.version), action.payload);
 }
 
 void WorkerLoop::carry_out(const worker::Release& action) {

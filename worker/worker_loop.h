@@ -56,6 +56,7 @@ class WorkerLoop {
   void rebuild_poll();
   void tick(Micros now);
   void look_at_the_lead();
+  void look_at_links(Micros now);
   void receive_from_lead();
   void receive_from_lanes();
   void receive_from_lane(std::uint32_t lane);

@@ -138,12 +138,6 @@ class Asked {
   std::optional<MetricKind> best_by_;
 };
 
-std::string fixed(double value, int digits) {
-  std::array<char, 64> text{};
-  std::snprintf(text.data(), text.size(), "%.*f", digits, value);
-  return text.data();
-}
-
 std::string training_lines(const Status& status, std::optional<MetricKind> best_by, const DataSpec* data) {
   auto text =
       "loss " + fixed(status.recent_loss, 4) + " over the last steps, learning rate " + fixed(status.learning_rate, 6);

@@ -10,6 +10,7 @@
 #include "cli/asking/trace_collector.h"
 #include "cli/keys/operator_keys.h"
 #include "cli/telling/amounts.h"
+#include "insight/raw_trace.h"
 #include "insight/trace_events.h"
 
 namespace ballast {
@@ -18,16 +19,23 @@ namespace {
 // Clocks that are compared worse than that make arrows of messages point backwards.
 constexpr Micros kGoodClock = 1'000;
 
-void write_to(const std::string& output, const insight::JobTrace& trace) {
-  if (output == "-") {
-    insight::write_trace_events(std::cout, trace);
+void write_to(std::ostream& out, const TraceOptions& options, const insight::JobTrace& trace) {
+  options.raw ? insight::write_raw_trace(out, trace) : insight::write_trace_events(out, trace);
+}
+
+void write_trace(const TraceOptions& options, const insight::JobTrace& trace) {
+  if (options.output == "-") {
+    write_to(std::cout, options, trace);
+    if (!std::cout.flush()) {
+      throw std::runtime_error("cannot write to standard output");
+    }
     return;
   }
-  std::ofstream out(output, std::ios::binary);
-  insight::write_trace_events(out, trace);
+  std::ofstream out(options.output, std::ios::binary);
+  write_to(out, options, trace);
   out.close();
   if (!out) {
-    throw std::runtime_error("cannot write " + output);
+    throw std::runtime_error("cannot write " + options.output);
   }
 }
 
@@ -46,7 +54,24 @@ void tell_clocks(const insight::JobTrace& trace) {
   }
 }
 
-void tell(const TraceOptions& options, const insight::JobTrace& trace, std::uint64_t records) {
+std::uint64_t records_of(const insight::JobTrace& trace) {
+  std::uint64_t records = 0;
+  for (const auto& process : trace.processes) {
+    records += process.records.size();
+  }
+  return records;
+}
+
+void tell_losses(const insight::JobTrace& trace) {
+  for (const auto& process : trace.processes) {
+    if (process.lost > 0) {
+      std::fprintf(stderr, "%s: %s made way for newer ones while they were read; ask for fewer steps\n",
+                   process.name.c_str(), count_text(process.lost, "record").c_str());
+    }
+  }
+}
+
+void tell(const TraceOptions& options, const insight::JobTrace& trace) {
   Step first = ~Step{0};
   Step last = 0;
   for (const auto& process : trace.processes) {
@@ -54,42 +79,43 @@ void tell(const TraceOptions& options, const insight::JobTrace& trace, std::uint
       first = std::min(first, record.step);
       last = std::max(last, record.step);
     }
-    if (process.lost > 0) {
-      std::fprintf(stderr, "%s: %s made way for newer ones while they were read; ask for fewer steps\n",
-                   process.name.c_str(), count_text(process.lost, "record").c_str());
-    }
   }
-  tell_clocks(trace);
-  std::fprintf(stderr, "%s of %s, steps %llu to %llu, in %s: open it with Perfetto or chrome://tracing\n",
-               count_text(records, "record").c_str(),
+  std::fprintf(stderr, "%s of %s, steps %llu to %llu, in %s: %s\n", count_text(records_of(trace), "record").c_str(),
                count_text(trace.processes.size(), "process", "processes").c_str(),
                static_cast<unsigned long long>(first), static_cast<unsigned long long>(last),
-               options.output == "-" ? "standard output" : options.output.c_str());
+               options.output == "-" ? "standard output" : options.output.c_str(),
+               options.raw ? "look at it with ballast analyze" : "open it with Perfetto or chrome://tracing");
 }
 
 }  // namespace
 
-int show_trace(const TraceOptions& options) {
+std::optional<insight::JobTrace> collect_trace(const TraceOptions& options) {
   const auto lead = lead_address(options.where);
   TraceCollector collector(lead, operator_keys(options.where, options.keys));
-  const auto trace = collector.collect(options.steps);
+  auto trace = collector.collect(options.steps);
   if (!trace) {
     std::fprintf(stderr, "%s\n", collector.why().c_str());
-    return 1;
+    return std::nullopt;
   }
   for (const auto& name : collector.silent()) {
     std::fprintf(stderr, "%s: does not answer\n", name.c_str());
   }
-  std::uint64_t records = 0;
-  for (const auto& process : trace->processes) {
-    records += process.records.size();
-  }
-  if (records == 0) {
+  if (records_of(*trace) == 0) {
     std::fprintf(stderr, "nobody has measured anything yet: the job has not begun to train\n");
+    return std::nullopt;
+  }
+  tell_losses(*trace);
+  tell_clocks(*trace);
+  return trace;
+}
+
+int show_trace(const TraceOptions& options) {
+  const auto trace = collect_trace(options);
+  if (!trace) {
     return 1;
   }
-  write_to(options.output, *trace);
-  tell(options, *trace, records);
+  write_trace(options, *trace);
+  tell(options, *trace);
   return 0;
 }
 

@@ -2,8 +2,10 @@
 // Chrome read it.
 #pragma once
 
+#include <optional>
 #include <string>
 
+#include "insight/job_trace.h"
 #include "protocol/ids.h"
 
 namespace ballast {
@@ -13,7 +15,13 @@ struct TraceOptions {
   std::string keys;                   // a file of an operator's; empty: none, or those of the run in the folder
   Step steps = 20;                    // the newest so many
   std::string output = "trace.json";  // "-": standard output
+  bool raw = false;                   // as `ballast analyze` reads it, in the place of what Perfetto does
 };
+
+// What the lead and everybody through it has measured; says on standard error who does not answer, and whose clock is
+// not known well. Nothing, with the reason on standard error: the lead does not answer, or nobody has measured
+// anything.
+std::optional<insight::JobTrace> collect_trace(const TraceOptions& options);
 
 // The exit code: 1 if the lead does not answer, or nobody has measured anything.
 int show_trace(const TraceOptions& options);

@@ -1,6 +1,7 @@
 #include "cli/asking/trace_collector.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "common/trace/trace_ring.h"
@@ -73,26 +74,27 @@ std::optional<TracePart> TraceCollector::ask(TraceAsked asked, std::chrono::mill
   return std::nullopt;
 }
 
-insight::ProcessTrace TraceCollector::read(const TraceSource& source, Step steps, const Status& status) {
+insight::ProcessTrace TraceCollector::read(const TraceSource& source, Step first, const Status& status) {
   insight::ProcessTrace process;
   process.source = source;
   process.name = name_in(status, source);
   TraceAsked asked;
   asked.source = source;
-  asked.steps = steps;
-  // Records are made while it is read: it ends with those that there can have been at the beginning.
-  while (process.records.size() < TraceRing::kOfProcess) {
-    auto part = ask(asked, kOthersPatience);
+  asked.first = first;
+  // Records are made while it is read: it ends with as many as there can have been at the beginning.
+  for (bool ends = false; !ends && process.records.size() < TraceRing::kOfProcess;) {
+    const auto part = records_ < kMost ? ask(asked, kOthersPatience) : std::nullopt;
     if (!part) {
       silent_.push_back(process.name);
       break;
     }
-    process.records.insert(process.records.end(), part->records.begin(), part->records.end());
+    std::ranges::copy_if(part->records, std::back_inserter(process.records),
+                         [&](const TraceRecord& record) { return insight::is_of(record.kind, source.role); });
+    records_ += part->records.size();
     process.lost += part->lost;
     process.clock = part->clock ? part->clock : process.clock;
-    if (part->ends) {
-      break;
-    }
+    // Whoever goes on without an end and has nothing is left.
+    ends = part->ends || part->records.empty() || part->next <= asked.from;
     asked.from = part->next;
   }
   return process;
@@ -109,8 +111,9 @@ std::optional<insight::JobTrace> TraceCollector::collect(Step steps) {
   }
   insight::JobTrace trace;
   trace.job = status->job;
+  const auto first = status->step > steps ? status->step - steps : 0;
   for (const auto& source : who->sources) {
-    trace.processes.push_back(read(source, steps, *status));
+    trace.processes.push_back(read(source, first, *status));
   }
   return trace;
 }

@@ -19,12 +19,15 @@ class TraceCollector {
  public:
   TraceCollector(const std::string& lead, std::unique_ptr<ClientKeys> keys);
 
-  // Of the newest `steps` steps. Nothing: the lead does not answer, or knows no such question; why() says which. Who
-  // does not answer has no records, and is named by silent().
+  // Of the steps from `steps` before the one that is open now on. Nothing: the lead does not answer, or knows no such
+  // question; why() says which. Who does not answer has no records, and is named by silent(). Of more than kMost
+  // records the rest is left out, and those who have it are among them.
   std::optional<insight::JobTrace> collect(Step steps);
 
   [[nodiscard]] std::string why() const;
   [[nodiscard]] const std::vector<std::string>& silent() const { return silent_; }
+
+  static constexpr std::size_t kMost = std::size_t{1} << 24U;  // 1 GiB
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -32,13 +35,14 @@ class TraceCollector {
   std::optional<Status> ask_status();
   // Asks again until it is answered, or for as long as `patience` says.
   std::optional<TracePart> ask(TraceAsked asked, std::chrono::milliseconds patience);
-  insight::ProcessTrace read(const TraceSource& source, Step steps, const Status& status);
+  insight::ProcessTrace read(const TraceSource& source, Step first, const Status& status);
 
   std::string lead_;
   zmq::context_t context_{1};
   StatusClient client_;
   Poll poll_;
   std::uint64_t number_ = 0;
+  std::size_t records_ = 0;
   std::vector<std::string> silent_;
 };
 

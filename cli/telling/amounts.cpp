@@ -9,6 +9,12 @@ std::string count_text(std::uint64_t count, const std::string& one, const std::s
   return std::to_string(count) + " " + (count == 1 ? one : many.empty() ? one + "s" : many);
 }
 
+std::string fixed(double value, int digits) {
+  std::array<char, 64> text{};
+  std::snprintf(text.data(), text.size(), "%.*f", digits, value);
+  return text.data();
+}
+
 std::string bytes_text(std::uint64_t bytes) {
   if (bytes < 1000) {
     return std::to_string(bytes) + " B";

@@ -15,4 +15,7 @@ std::string count_text(std::uint64_t count, const std::string& one, const std::s
 // "0 B", "999 B", "1.2 MB", "102.2 MB": powers of 1000, one decimal, rounded to nearest.
 std::string bytes_text(std::uint64_t bytes);
 
+// With so many decimals.
+std::string fixed(double value, int digits);
+
 }  // namespace ballast

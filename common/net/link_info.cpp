@@ -6,16 +6,9 @@
 
 #include <cstddef>
 
-namespace ballast {
+#include "common/net/connected_peers.h"
 
-SystemSocket system_socket(int descriptor) {
-  SystemSocket socket{descriptor, 0};
-  socklen_t size = sizeof(socket.cookie);
-  if (::getsockopt(descriptor, SOL_SOCKET, SO_COOKIE, &socket.cookie, &size) != 0) {
-    socket.cookie = 0;
-  }
-  return socket;
-}
+namespace ballast {
 
 // The descriptor may become another's between the two looks: what is read then is of a connection that stands as well,
 // and is forgotten with the next look.
@@ -24,7 +17,7 @@ std::optional<LinkInfo> link_info(const SystemSocket& socket) {
   socklen_t size = sizeof(info);
   if (socket.cookie == 0 || ::getsockopt(socket.descriptor, IPPROTO_TCP, TCP_INFO, &info, &size) != 0 ||
       size < offsetof(tcp_info, tcpi_bytes_retrans) + sizeof(info.tcpi_bytes_retrans) ||
-      system_socket(socket.descriptor).cookie != socket.cookie) {
+      connection_cookie(socket.descriptor) != socket.cookie) {
     return std::nullopt;
   }
   return LinkInfo{info.tcpi_rtt, info.tcpi_bytes_retrans, info.tcpi_delivery_rate};

@@ -18,7 +18,4 @@ struct LinkInfo {
 // Nothing if it is no TCP connection, or the descriptor is another's meanwhile.
 std::optional<LinkInfo> link_info(const SystemSocket& socket);
 
-// The socket that a descriptor is now; without a cookie where there is none.
-SystemSocket system_socket(int descriptor);
-
 }  // namespace ballast

@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "common/net/clock.h"
 #include "common/net/frames.h"
 #include "common/net/tsan.h"
 
@@ -25,6 +26,7 @@ struct BorrowedNote {
 void let_go(void* /*data*/, void* hint) {
   const std::unique_ptr<BorrowedNote> note(static_cast<BorrowedNote*>(hint));
   BALLAST_TSAN_ACQUIRE(note.get());
+  note->released.at = monotonic_micros();
   note->queue->put(note->released);
 }
 

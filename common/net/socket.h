@@ -65,6 +65,7 @@ struct Released {
   std::uint64_t object = 0;  // as the sender chose, e.g. a chunk
   void* buffer = nullptr;    // as the sender chose
   std::uint64_t bytes = 0;
+  Micros at = 0;  // when, by the monotonic clock; 0: they were not sent
 };
 using ReleaseQueue = Mailbox<Released>;
 

@@ -240,6 +240,16 @@ std::vector<StandingConnections::Ended> StandingConnections::take_ended() {
   return std::exchange(ended_, {});
 }
 
+std::vector<std::pair<SessionId, SystemSocket>> StandingConnections::sockets() const {
+  std::vector<std::pair<SessionId, SystemSocket>> sockets;
+  for (const auto& [routing_id, standing] : standing_) {
+    if (standing.held.number != 0 && !standing.is_over) {
+      sockets.emplace_back(standing.connection.session, standing.held.socket);
+    }
+  }
+  return sockets;
+}
+
 std::vector<StandingConnections::Ended> StandingConnections::all() const {
   std::vector<Ended> all = ended_;
   for (const auto& [routing_id, standing] : standing_) {

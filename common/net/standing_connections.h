@@ -80,6 +80,8 @@ class StandingConnections {
   std::vector<Ended> take_ended();
   // All that stand, in no order: the socket is closed.
   [[nodiscard]] std::vector<Ended> all() const;
+  // Of each session that stands and of whose connection it can be told, the system's socket; in no order.
+  [[nodiscard]] std::vector<std::pair<SessionId, SystemSocket>> sockets() const;
   // What of all that came has been read.
   [[nodiscard]] const ReadRounds& rounds() const { return rounds_; }
   // How many connections were heard in this life.

@@ -23,12 +23,16 @@ void ClockOffset::heard(const FrameClock& clock, Micros now) {
   // The microseconds that halves and the clocks' own steps may be wrong by.
   constexpr Micros kRounding = 2;
   const auto own = clock.echo + (now - clock.echo) / 2;
-  const auto reading = later({own, clock.sent - clock.held / 2, round_trip / 2 + kRounding, round_trip}, now);
-  if (best_) {
-    best_ = later(*best_, now);
+  const ClockReading read{own, clock.sent - clock.held / 2, round_trip / 2 + kRounding, round_trip};
+  if (!best_) {
+    best_ = read;
+    return;
   }
-  if (!best_ || reading.error <= best_->error || contradict(reading, *best_)) {
-    best_ = reading;
+  // Both at the same moment. What is kept stays as it was read: rounded again at every frame it would not age.
+  const auto news = later(read, now);
+  const auto known = later(*best_, now);
+  if (news.error <= known.error || contradict(news, known)) {
+    best_ = read;
   }
 }
 

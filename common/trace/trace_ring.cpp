@@ -10,21 +10,29 @@ constexpr std::size_t kOfPart = 512;  // records: 32 KiB, so that whoever passes
 
 }  // namespace
 
-TraceRing::TraceRing(std::size_t capacity)
-    : capacity_(capacity), records_(std::make_unique_for_overwrite<TraceRecord[]>(capacity)) {}
+// Of two blocks more than the records fill: one is being begun, and one is only half there.
+TraceRing::TraceRing(std::size_t capacity) : capacity_(capacity), newest_(capacity / kBlock + 2) {
+  records_.reserve(capacity);
+}
 
 void TraceRing::add(const TraceRecord& record) {
   const std::scoped_lock lock(mutex_);
-  records_[added_ % capacity_] = record;
+  if (records_.size() < capacity_) {
+    records_.push_back(record);
+  } else {
+    records_[added_ % capacity_] = record;
+  }
+  auto& newest = newest_of(added_ / kBlock);
+  newest = added_ % kBlock == 0 ? record.step : std::max(newest, record.step);
   ++added_;
 }
 
 TraceRing::Part TraceRing::read(std::uint64_t from, std::size_t most) const {
+  Part part;
+  part.records.reserve(most);
   const std::scoped_lock lock(mutex_);
   const auto begin = std::min(std::max({from, oldest(), std::uint64_t{1}}), added_ + 1);
   const auto end = std::min(begin + most, added_ + 1);
-  Part part;
-  part.records.reserve(end - begin);
   for (auto position = begin; position < end; ++position) {
     part.records.push_back(at(position));
   }
@@ -34,23 +42,24 @@ TraceRing::Part TraceRing::read(std::uint64_t from, std::size_t most) const {
   return part;
 }
 
-// Records come nearly in the order of steps: a push may be taken by the kernel when the next step has begun.
-std::uint64_t TraceRing::beginning(Step steps) const {
+std::uint64_t TraceRing::beginning(Step step) const {
   const std::scoped_lock lock(mutex_);
-  Step newest = 0;
-  for (auto position = oldest(); position <= added_; ++position) {
-    newest = std::max(newest, at(position).step);
-  }
-  for (auto position = oldest(); position <= added_; ++position) {
-    if (at(position).step + steps > newest) {
-      return position;
+  const auto first = (oldest() - 1) / kBlock;
+  for (auto block = first; block * kBlock < added_; ++block) {
+    if (newest_[block % newest_.size()] < step) {
+      continue;
     }
+    auto position = std::max(oldest(), block * kBlock + 1);
+    while (position <= added_ && at(position).step < step) {
+      ++position;
+    }
+    return position;
   }
   return added_ + 1;
 }
 
 TracePart part_of(const TraceRing& ring, const TraceAsked& asked) {
-  auto read = ring.read(asked.from == 0 ? ring.beginning(asked.steps) : asked.from, kOfPart);
+  auto read = ring.read(asked.from == 0 ? ring.beginning(asked.first) : asked.from, kOfPart);
   TracePart part;
   part.number = asked.number;
   part.records = std::move(read.records);

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <mutex>
 #include <optional>
 #include <vector>
@@ -33,16 +32,22 @@ class TraceRing {
   };
   // At most `most` records from a position on.
   [[nodiscard]] Part read(std::uint64_t from, std::size_t most) const;
-  // The position of the first record that is of one of the newest `steps` steps, as far as they are there.
-  [[nodiscard]] std::uint64_t beginning(Step steps) const;
+  // A position before which no record that is there is of `step` or a later one. Records come nearly in the order of
+  // steps, so that little of earlier steps stands behind it.
+  [[nodiscard]] std::uint64_t beginning(Step step) const;
 
  private:
+  // Beginnings are looked for by blocks, not by records.
+  static constexpr std::size_t kBlock = 256;
+
   [[nodiscard]] const TraceRecord& at(std::uint64_t position) const { return records_[(position - 1) % capacity_]; }
   [[nodiscard]] std::uint64_t oldest() const { return added_ < capacity_ ? 1 : added_ - capacity_ + 1; }
+  [[nodiscard]] Step& newest_of(std::uint64_t block) { return newest_[block % newest_.size()]; }
 
   const std::size_t capacity_;
-  std::unique_ptr<TraceRecord[]> records_;  // not touched before it is used
   mutable std::mutex mutex_;
+  std::vector<TraceRecord> records_;  // grows to its capacity, which is reserved
+  std::vector<Step> newest_;          // the newest step of each block of positions
   std::uint64_t added_ = 0;
 };
 

@@ -5,7 +5,8 @@
 
 namespace ballast {
 
-// Every frame has one. Of a peer of version 13 all is 0.
+// Frames between workers, lanes and the lead have one; of refusals, of what command lines say and of a status, which
+// many are told, all is 0, and so it is of a peer of version 13.
 struct FrameClock {
   Micros sent = 0;  // by the sender's clock; 0: not told
   Micros echo = 0;  // `sent` of the newest frame of the receiver's that the sender had heard then; 0: none, or not told

@@ -373,7 +373,7 @@ template <>
 struct Described<TraceAsked> : Plain<TraceAsked, schema::TraceAsked> {
   static constexpr std::uint32_t known_since = 14;
   static constexpr std::tuple fields{BALLAST_FIELD(number, kCounts), BALLAST_FIELD(source),
-                                     BALLAST_FIELD(from, kCounts), BALLAST_FIELD(steps, kSteps)};
+                                     BALLAST_FIELD(from, kCounts), BALLAST_FIELD(first, kVersions)};
 };
 
 template <>

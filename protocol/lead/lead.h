@@ -207,8 +207,8 @@ class Lead {
   [[nodiscard]] Phase phase() const { return phase_; }
   [[nodiscard]] Status status() const;
   [[nodiscard]] JobPhase job_phase() const;
-  // Of the standing ranges; 0: there are none.
   [[nodiscard]] const ShardRoster& shards() const { return shards_; }
+  // Of the standing ranges; 0: there are none.
   [[nodiscard]] Generation generation() const { return course_.generation(); }
   [[nodiscard]] const Ledger& ledger() const { return book_.durable(); }
   // The newest, durable or not.

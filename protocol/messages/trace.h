@@ -16,7 +16,7 @@ enum class TraceKind : std::uint8_t {
   // ---- of a worker; `peer` is the number of a lane among all of the job's, from 0
   fetch,    // a slot's examples, read by a reader: begun, done
   weights,  // of a version, what has arrived, written to where it is computed with: begun, done
-  slot,     // wanted its examples, had them, had gone forward, was done
+  slot,     // wanted its examples, had them, had them for as long as all its forward passes took, was done
   push,     // a contribution: ready, handed to the transport, taken by the kernel
   pull,     // a chunk's version: asked for, handed to the transport by the lane (the lane's clock), arrived, stored
   // ---- of a lane; `peer` is a session
@@ -28,11 +28,13 @@ enum class TraceKind : std::uint8_t {
   work,          // of the lane's thread: since, until, so many microseconds of it not waiting, so many on a processor
   // ---- of the lead
   decision,  // of a step, where the update needs the whole gradient: all had reported, was sent
+  // ---- of a worker or a lane: its connection to the peer, as the kernel has it, over tcp
+  link,  // at, round trip, so many bytes sent again since the look before, so many a second arrived of late
 };
-inline constexpr auto kLastTraceKind = TraceKind::decision;
+inline constexpr auto kLastTraceKind = TraceKind::link;
 
 struct TraceRecord {
-  Step step = 0;           // or version
+  Step step = 0;           // of weights the one whose version they are, of which the next step is computed
   std::uint64_t peer = 0;  // of which the record is as well
   Micros first = 0;
   Micros second = 0;
@@ -69,7 +71,7 @@ struct TraceAsked {
   std::uint64_t number = 0;           // whatever helps the asker to tell answers apart
   std::optional<TraceSource> source;  // none: who is there?
   std::uint64_t from = 0;             // `next` of the part before; 0: begin
-  Step steps = 0;                     // a beginning: of the newest so many only
+  Step first = 0;                     // with the first record of this step or a later one
   bool operator==(const TraceAsked&) const = default;
 };
 

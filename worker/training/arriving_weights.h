@@ -18,7 +18,7 @@ struct ArrivedChunk {
   ChunkId chunk = 0;
   std::span<const std::byte> bytes;
   std::shared_ptr<const void> owner;
-  Version version = 0;
+  Step step = 0;  // of the version, for what is measured
 };
 
 // They are written while others are on their way; fewer wait for the job that needs them. Its owner guards it.

@@ -34,10 +34,10 @@ void ComputeThread::close() {
 }
 
 void ComputeThread::store(ChunkId chunk, std::span<const std::byte> bytes, std::shared_ptr<const void> owner,
-                          Version version) {
+                          Step step) {
   {
     const std::scoped_lock lock(mutex_);
-    arriving_.put({chunk, bytes, std::move(owner), version});
+    arriving_.put({chunk, bytes, std::move(owner), step});
     if (!arriving_.are_many()) {
       return;
     }
@@ -78,7 +78,7 @@ void ComputeThread::write_all(std::vector<ArrivedChunk> chunks) {
   if (chunks.empty()) {
     return;
   }
-  TraceRecord record{.step = chunks.back().version, .first = monotonic_micros(), .kind = TraceKind::weights};
+  TraceRecord record{.step = chunks.back().step, .first = monotonic_micros(), .kind = TraceKind::weights};
   write(arena_, std::move(chunks), weights_.values());
   record.second = monotonic_micros();
   trace_->add(record);

@@ -48,7 +48,7 @@ class ComputeThread {
   // Takes one chunk of the weights: between jobs only, by the loop's thread. The thread that computes writes it before
   // the next job, so that the loop neither copies nor is the first to touch the memory of a large model; until then
   // `owner` keeps the bytes.
-  void store(ChunkId chunk, std::span<const std::byte> bytes, std::shared_ptr<const void> owner, Version version = 0);
+  void store(ChunkId chunk, std::span<const std::byte> bytes, std::shared_ptr<const void> owner, Step step = 0);
   [[nodiscard]] GradientPool& gradients() { return pool_; }
 
   // Payload names of gradients: which arena.

@@ -73,22 +73,22 @@ TEST_CASE("trace: what another process has stamped is on that one's clock") {
   auto trace = small_job();
   auto contribution = record_of(TraceKind::contribution, {21'000'000, 15'000'500, 15'000'700, 15'000'400});
   contribution.peer = kSession;
-  const auto of_lane = on_one_clock(trace, trace.processes[1], contribution);
+  const auto of_lane = on_one_clock(Peers(trace), trace.processes[1], contribution);
   CHECK(of_lane.first == 16'000'000);
   CHECK(of_lane.second == 16'000'500);
   CHECK(of_lane.fourth == 16'000'400);
   auto pull = record_of(TraceKind::pull, {21'000'000, 15'000'100, 21'000'300, 21'000'900});
   pull.peer = 0;
-  const auto of_worker = on_one_clock(trace, trace.processes[2], pull);
+  const auto of_worker = on_one_clock(Peers(trace), trace.processes[2], pull);
   CHECK(of_worker.first == 16'000'000);
   CHECK(of_worker.second == 16'000'100);
   CHECK(of_worker.third == 16'000'300);
   // Of who is not there, or whose clock is not known, nothing can be said.
   contribution.peer = 78;
-  CHECK(on_one_clock(trace, trace.processes[1], contribution).first == 0);
+  CHECK(on_one_clock(Peers(trace), trace.processes[1], contribution).first == 0);
   trace.processes[1].clock.reset();
-  CHECK(on_one_clock(trace, trace.processes[2], pull).second == 0);
-  CHECK(on_one_clock(trace, trace.processes[2], pull).third == 16'000'300);
+  CHECK(on_one_clock(Peers(trace), trace.processes[2], pull).second == 0);
+  CHECK(on_one_clock(Peers(trace), trace.processes[2], pull).third == 16'000'300);
 }
 
 TEST_CASE("trace: every record shows, on the track of its process, from the first moment on") {
@@ -101,6 +101,8 @@ TEST_CASE("trace: every record shows, on the track of its process, from the firs
   lane.back().peer = kSession;
   lane.push_back(record_of(TraceKind::update, {15'000'320, 15'000'400, 15'000'450}));
   lane.push_back(record_of(TraceKind::work, {15'000'000, 15'100'000, 50'000, 25'000}));
+  lane.push_back(record_of(TraceKind::link, {15'000'500, 4'000, 3'000, 120'000'000}));
+  lane.back().peer = kSession;
   trace.processes[0].records.push_back(record_of(TraceKind::decision, {16'000'330, 16'000'350}));
   const auto events = events_of(trace);
 
@@ -124,6 +126,11 @@ TEST_CASE("trace: every record shows, on the track of its process, from the firs
   const auto share = named(events, "percent of the thread's time")[0].at("args");
   CHECK(share.at("not waiting") == 50);
   CHECK(share.at("on a processor") == 25);
+  const auto link = named(events, "link to worker a")[0];
+  CHECK(link.at("ts") == 500);
+  CHECK(link.at("args").at("round trip, us") == 4'000);
+  CHECK(link.at("args").at("sent again, bytes") == 3'000);
+  CHECK(link.at("args").at("arrived, kB/s") == 120'000);
   CHECK(named(events, "decision")[0].at("pid") == 1);
   // What begins beside others ends.
   std::size_t begun = 0;
@@ -147,6 +154,18 @@ TEST_CASE("trace: what is not known shows nothing, and nobody's record ends befo
     CHECK(event.at("name") != "push");
     CHECK(event.at("name") != "push waits");
     CHECK(event.at("name") != "weights on their way");
+  }
+}
+
+TEST_CASE("trace: one wrong clock does not push all others to the end") {
+  auto trace = small_job();
+  for (Micros i = 0; i < 9; ++i) {
+    trace.processes[2].records.push_back(record_of(TraceKind::fetch, {21'000'000'000 + i, 21'000'000'500}));
+  }
+  trace.processes[2].records.push_back(record_of(TraceKind::fetch, {5'000'001, 21'000'000'700}));  // as the lead began
+  const auto events = events_of(trace);
+  for (const auto& event : named(events, "fetch")) {
+    CHECK(event.at("ts").get<Micros>() < 1'000);
   }
 }
 

@@ -101,6 +101,24 @@ TEST_CASE("without keys everybody is who he says, and is reached by his newest c
   CHECK(peers.version_of(first) == kProtocolVersion);
 }
 
+TEST_CASE("a frame that is sent to a peer says which of its frames was heard last, over its newest connection") {
+  KnownPeers peers(nullptr);
+  const auto first = session_routing_id(7);
+  CHECK(peers.clock_for(first, 100) == FrameClock{100, 0, 0});
+  CHECK(peers.heard(from(first), "").empty());
+  peers.tells_time(from(first), {5'000, 0, 0}, 200);
+  CHECK(peers.clock_for(first, 250) == FrameClock{250, 5'000, 50});
+  peers.tells_time(from(first), {}, 300);  // of version 13
+  CHECK(peers.clock_for(first, 350) == FrameClock{350, 5'000, 150});
+  const auto second = routing_id_of(first, 2);
+  CHECK(peers.heard(from(second), "").empty());
+  CHECK(peers.clock_for(first, 400) == FrameClock{400, 0, 0});
+  peers.tells_time(from(first), {9'000, 0, 0}, 450);  // the older one
+  CHECK(peers.clock_for(first, 500) == FrameClock{500, 0, 0});
+  peers.tells_time(from(second), {9'500, 0, 0}, 550);
+  CHECK(peers.clock_for(first, 600) == FrameClock{600, 9'500, 50});
+}
+
 TEST_CASE("a key speaks for its role alone, and for nobody that another has named first") {
   KeyFolder folder;
   for (const std::string name : {"one", "two"}) {

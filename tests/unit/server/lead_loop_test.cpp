@@ -237,5 +237,39 @@ TEST_CASE("long headers alone end a turn of the lead") {
   CHECK(lead.refused() <= kOfATurn);
 }
 
+TEST_CASE("who asks for measurements is told who has them, and of whom there are none") {
+  LeadOfTest lead(of_a_job(), "tcp");
+  zmq::context_t context = make_context();
+  LeadClient client(context, lead.address(), 1);
+  lead.begin();
+  const auto answer = [&](const TraceAsked& asked) {
+    client.say(asked);
+    const auto message = client.await();
+    REQUIRE(std::holds_alternative<TracePart>(message));
+    return std::get<TracePart>(message);
+  };
+  const auto who = answer({4, std::nullopt, 0, 0});
+  CHECK(who.number == 4);
+  CHECK(who.sources == std::vector{TraceSource{TraceRole::lead, {}, 0}, TraceSource{TraceRole::lane, {0, 0}, 0}});
+  CHECK(who.ends);
+  const auto own = answer({5, TraceSource{TraceRole::lead, {}, 0}, 0, 20});
+  CHECK(own.number == 5);
+  REQUIRE(own.clock.has_value());
+  CHECK(own.clock->own == own.clock->lead);
+  CHECK(own.ends);
+  for (const auto& nobody : {TraceSource{TraceRole::worker, {}, 9}, TraceSource{TraceRole::lane, {3, 1}, 0}}) {
+    const auto part = answer({6, nobody, 0, 20});
+    CHECK(part.number == 6);
+    CHECK(part.source == nobody);
+    CHECK(part.records.empty());
+    CHECK(part.ends);
+  }
+  // What nobody has asked for is dropped, and the lead goes on.
+  TracePart unasked;
+  unasked.number = 1;
+  client.say(unasked);
+  CHECK(answer({7, std::nullopt, 0, 0}).number == 7);
+}
+
 }  // namespace
 }  // namespace ballast

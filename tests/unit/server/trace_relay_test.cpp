@@ -10,7 +10,7 @@ TraceAsked asked_of(TraceSource source, std::uint64_t number) {
   asked.number = number;
   asked.source = source;
   asked.from = 3;
-  asked.steps = 20;
+  asked.first = 20;
   return asked;
 }
 
@@ -31,7 +31,7 @@ TEST_CASE("trace relay: an answer finds who has asked, by his own number") {
   const auto second = relay.pass_on("two", asked_of(kWorker, 70));
   CHECK(first.number != second.number);
   CHECK(first.from == 3);
-  CHECK(first.steps == 20);
+  CHECK(first.first == 20);
   const auto answer = relay.answered(kWorker, part_of_number(second.number));
   REQUIRE(answer.has_value());
   CHECK(answer->client == "two");

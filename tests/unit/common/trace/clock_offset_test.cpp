@@ -78,6 +78,26 @@ TEST_CASE("clock offset: one quick exchange is remembered among slow ones, and i
   CHECK(reading->error < 1'000);
 }
 
+TEST_CASE("clock offset: clocks that drift apart are known with an error that says so, however often frames come") {
+  ClockOffset offset;
+  Micros now = 1'000'000;
+  // The lead's clock is slower by 90 microseconds a second; the first exchange is the quickest by far.
+  const auto lead = [](Micros own) { return own + 5'000'000 - own * 9 / 100'000; };
+  const auto exchange = [&](Micros way) {
+    const auto sent = now;
+    now += 2 * way;
+    offset.heard({lead(sent + way), sent, 0}, now);
+    const auto reading = offset.reading(now);
+    REQUIRE(reading.has_value());
+    REQUIRE(apart(reading->lead, lead(now)) <= reading->error);
+  };
+  exchange(50);
+  for (int i = 0; i < 300'000; ++i) {  // five minutes
+    now += 200;
+    exchange(400);
+  }
+}
+
 TEST_CASE("clock offset: another lead has another clock") {
   ClockOffset offset;
   const auto before = Exchange{1'000, 100, 100}.with(offset, 1'000'000);

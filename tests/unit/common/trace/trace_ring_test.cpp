@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <random>
 #include <thread>
 
 namespace ballast {
@@ -29,6 +30,7 @@ TEST_CASE("trace ring: an empty one has nothing") {
   CHECK(part.next == 1);
   CHECK(part.lost == 0);
   CHECK(part.ends);
+  CHECK(ring.beginning(0) == 1);
   CHECK(ring.beginning(5) == 1);
 }
 
@@ -69,14 +71,39 @@ TEST_CASE("trace ring: a position that is not there yet is the end") {
   CHECK(part.ends);
 }
 
-TEST_CASE("trace ring: it can be read from the newest steps on") {
+TEST_CASE("trace ring: it can be read from a step on") {
   TraceRing ring(16);
   for (const Step step : {0, 1, 2, 2, 1, 3, 3}) {
     ring.add(of_step(step));
   }
   CHECK(steps_of(ring.read(ring.beginning(2), 10).records) == std::vector<Step>{2, 2, 1, 3, 3});
-  CHECK(ring.beginning(0) == 8);
-  CHECK(ring.beginning(100) == 1);
+  CHECK(ring.beginning(0) == 1);
+  CHECK(ring.beginning(4) == 8);
+}
+
+// Whatever the order of steps, and wherever the ring begins: nothing of the step or a later one stands before it.
+TEST_CASE("trace ring: nothing is missed of what a beginning promises") {
+  std::mt19937_64 random(3);
+  for (const std::size_t capacity : {1U, 7U, 256U, 300U, 1'000U, 4'096U}) {
+    TraceRing ring(capacity);
+    for (std::uint64_t added = 0; added < 3 * capacity + 5; ++added) {
+      ring.add(of_step(added / 50 + random() % 5));
+      if (random() % 40 != 0) {
+        continue;
+      }
+      const Step step = added / 50 + random() % 7;
+      const auto all = ring.read(1, capacity);
+      const auto from = ring.beginning(step);
+      for (std::size_t i = 0; i < all.records.size(); ++i) {
+        if (all.records[i].step >= step) {
+          CHECK(from <= all.next - all.records.size() + i);
+          break;
+        }
+      }
+      const auto part = ring.read(from, 1);
+      CHECK((part.records.empty() || part.records.front().step >= step));
+    }
+  }
 }
 
 TEST_CASE("trace ring: a part is of a bounded size, and the next one follows") {
@@ -86,7 +113,7 @@ TEST_CASE("trace ring: a part is of a bounded size, and the next one follows") {
   }
   TraceAsked asked;
   asked.number = 7;
-  asked.steps = 10;
+  asked.first = 10;
   std::vector<Step> read;
   for (bool ends = false; !ends;) {
     const auto part = part_of(ring, asked);

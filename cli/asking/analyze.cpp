@@ -1,0 +1,128 @@
+#include "cli/asking/analyze.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "cli/asking/trace.h"
+#include "cli/telling/amounts.h"
+#include "common/command/usage_error.h"
+#include "insight/raw_trace.h"
+
+namespace ballast {
+namespace {
+
+using insight::Resource;
+
+struct Words {
+  const char* name;
+  const char* of;  // what its time is of
+};
+
+Words words_of(Resource resource) {
+  switch (resource) {
+    case Resource::compute:
+      return {"compute", "a slot"};
+    case Resource::data:
+      return {"data wait", "a slot"};
+    case Resource::uplink:
+      return {"link to the servers", "a model"};
+    case Resource::downlink:
+      return {"link from the servers", "a model"};
+    case Resource::processor:
+      return {"processor", "a second"};
+    case Resource::lead:
+      break;
+  }
+  return {"decisions", "a step"};
+}
+
+std::string line_of(const insight::Severity& found) {
+  const auto words = words_of(found.resource);
+  auto line = "  " + found.who;
+  line.resize(std::max<std::size_t>(line.size(), 28), ' ');
+  line += std::string(" ") + words.name;
+  line.resize(std::max<std::size_t>(line.size(), 52), ' ');
+  line += " " + fixed(found.takes, 1) + " ms " + words.of;
+  if (found.resource == Resource::processor) {
+    line += ", of which it had a processor for " + fixed(found.ideal, 1) + " ms";
+  } else if (found.resource != Resource::data) {
+    line += ", its peers " + fixed(found.ideal, 1) + " ms";
+  }
+  return line + ": " + fixed(found.times, 2) + " x\n";
+}
+
+std::string heading(const insight::JobTrace& trace) {
+  Step first = ~Step{0};
+  Step last = 0;
+  for (const auto& process : trace.processes) {
+    for (const auto& record : process.records) {
+      if (record.kind == TraceKind::slot) {
+        first = std::min(first, record.step);
+        last = std::max(last, record.step);
+      }
+    }
+  }
+  return first > last ? "job " + trace.job + ": no slot was computed\n"
+                      : "job " + trace.job + ", steps " + std::to_string(first) + " to " + std::to_string(last) + "\n";
+}
+
+std::optional<insight::JobTrace> trace_of(const AnalyzeOptions& options) {
+  if (!std::filesystem::is_regular_file(options.where)) {
+    return collect_trace({options.where, options.keys, options.steps, {}, false});
+  }
+  std::ifstream in(options.where, std::ios::binary);
+  try {
+    return insight::read_raw_trace(in);
+  } catch (const std::runtime_error& error) {
+    throw UsageError(options.where + ": " + error.what());
+  }
+}
+
+}  // namespace
+
+std::string severity_lines(const insight::JobTrace& trace, const std::vector<insight::Severity>& found, bool all) {
+  auto text = heading(trace);
+  const auto slow = std::ranges::count_if(found, &insight::Severity::is_slow);
+  text += slow == 0 ? "nobody is slower than his peers\n"
+                    : "slower than " + std::string(slow == 1 ? "its" : "their") + " peers:\n";
+  for (const auto& one : found) {
+    if (one.is_slow) {
+      text += line_of(one);
+    }
+  }
+  if (all && slow < std::ssize(found)) {
+    text += "as fast as their peers:\n";
+    for (const auto& one : found) {
+      text += one.is_slow ? "" : line_of(one);
+    }
+  }
+  return text;
+}
+
+std::string severity_json(const std::vector<insight::Severity>& found) {
+  std::string text;
+  for (const auto& one : found) {
+    nlohmann::ordered_json json = {{"who", one.who},        {"resource", words_of(one.resource).name},
+                                   {"takes_ms", one.takes}, {"ideal_ms", one.ideal},
+                                   {"severity", one.times}, {"slow", one.is_slow}};
+    text += json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  }
+  return text;
+}
+
+int analyze(const AnalyzeOptions& options) {
+  const auto trace = trace_of(options);
+  if (!trace) {
+    return 1;
+  }
+  const auto found = insight::severities(*trace);
+  const auto text = options.json ? severity_json(found) : severity_lines(*trace, found, options.all);
+  std::fputs(text.c_str(), stdout);
+  return 0;
+}
+
+}  // namespace ballast

@@ -1,0 +1,124 @@
+#include "insight/raw_trace.h"
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <string_view>
+
+namespace ballast::insight {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr int kFormat = 1;
+constexpr std::array<std::string_view, static_cast<std::size_t>(kLastTraceKind) + 1> kKinds = {
+    "fetch", "weights",  "slot",    "push", "pull",     "contribution", "update",
+    "reply", "snapshot", "journal", "work", "decision", "link"};
+constexpr std::array<std::string_view, 3> kRoles = {"lead", "lane", "worker"};
+
+template <typename Enum, std::size_t N>
+Enum of_word(const std::array<std::string_view, N>& words, const std::string& word) {
+  const auto found = std::ranges::find(words, word);
+  if (found == words.end()) {
+    throw std::runtime_error("'" + word + "' is none of its words");
+  }
+  return static_cast<Enum>(found - words.begin());
+}
+
+std::string dumped(const Json& json) { return json.dump(-1, ' ', true, Json::error_handler_t::replace); }
+
+Json head_of(const ProcessTrace& process) {
+  Json json = {{"name", process.name},
+               {"role", kRoles[static_cast<std::size_t>(process.source.role)]},
+               {"shard", process.source.lane.shard},
+               {"lane", process.source.lane.lane},
+               {"session", process.source.session},
+               {"lost", process.lost}};
+  if (process.clock) {
+    json["clock"] = {process.clock->own, process.clock->lead, process.clock->error, process.clock->round_trip};
+  }
+  return json;
+}
+
+// Numbers alone: a trace may have a million of them.
+void write(std::ostream& out, const TraceRecord& record) {
+  out << "[\"" << kKinds[static_cast<std::size_t>(record.kind)] << "\"," << record.step << ',' << record.peer << ','
+      << record.first << ',' << record.second << ',' << record.third << ',' << record.fourth << ',' << record.chunk
+      << ',' << record.slots.begin << ',' << record.slots.end << ']';
+}
+
+TraceRecord record_of(const Json& json) {
+  TraceRecord record;
+  record.kind = of_word<TraceKind>(kKinds, json.at(0).get<std::string>());
+  record.step = json.at(1).get<Step>();
+  record.peer = json.at(2).get<std::uint64_t>();
+  record.first = json.at(3).get<Micros>();
+  record.second = json.at(4).get<Micros>();
+  record.third = json.at(5).get<Micros>();
+  record.fourth = json.at(6).get<Micros>();
+  record.chunk = json.at(7).get<ChunkId>();
+  record.slots = {json.at(8).get<Slot>(), json.at(9).get<Slot>()};
+  return record;
+}
+
+ProcessTrace process_of(const Json& json) {
+  ProcessTrace process;
+  process.name = json.at("name").get<std::string>();
+  process.source.role = of_word<TraceRole>(kRoles, json.at("role").get<std::string>());
+  process.source.lane = {json.at("shard").get<std::uint32_t>(), json.at("lane").get<std::uint32_t>()};
+  process.source.session = json.at("session").get<SessionId>();
+  process.lost = json.at("lost").get<std::uint64_t>();
+  if (json.contains("clock")) {
+    const auto& clock = json.at("clock");
+    process.clock = ClockReading{clock.at(0).get<Micros>(), clock.at(1).get<Micros>(), clock.at(2).get<Micros>(),
+                                 clock.at(3).get<Micros>()};
+  }
+  for (const auto& record : json.at("records")) {
+    process.records.push_back(record_of(record));
+    if (!is_of(process.records.back().kind, process.source.role)) {
+      throw std::runtime_error(process.name + " has a record of kind " + record.at(0).get<std::string>() +
+                               ", which its role has not");
+    }
+  }
+  return process;
+}
+
+}  // namespace
+
+void write_raw_trace(std::ostream& out, const JobTrace& trace) {
+  out << "{\"format\":" << kFormat << ",\"job\":" << dumped(trace.job) << ",\"processes\":[";
+  for (std::size_t i = 0; i < trace.processes.size(); ++i) {
+    const auto& process = trace.processes[i];
+    auto head = dumped(head_of(process));
+    head.pop_back();
+    out << (i == 0 ? "\n" : ",\n") << head << ",\"records\":[";
+    for (std::size_t k = 0; k < process.records.size(); ++k) {
+      out << (k == 0 ? "\n" : ",\n");
+      write(out, process.records[k]);
+    }
+    out << "]}";
+  }
+  out << "]}\n";
+}
+
+JobTrace read_raw_trace(std::istream& in) try {
+  const auto json = Json::parse(in);
+  if (!json.is_object() || !json.contains("format")) {
+    throw std::runtime_error("is no trace: `ballast trace --raw FILE` writes one");
+  }
+  if (json.at("format") != kFormat) {
+    throw std::runtime_error("has format " + dumped(json.at("format")) + "; this release reads format " +
+                             std::to_string(kFormat));
+  }
+  JobTrace trace;
+  trace.job = json.at("job").get<std::string>();
+  for (const auto& process : json.at("processes")) {
+    trace.processes.push_back(process_of(process));
+  }
+  return trace;
+} catch (const Json::exception& error) {
+  throw std::runtime_error(std::string("is no whole trace of `ballast trace --raw`: ") + error.what());
+}
+
+}  // namespace ballast::insight

@@ -1,0 +1,207 @@
+#include "insight/severity.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+namespace ballast::insight {
+namespace {
+
+// Beyond which a resource counts as slow, beside peers that are alike: compute scatters by 5 %, links by more.
+constexpr double kSlowCompute = 1.15;
+constexpr double kSlowLink = 1.3;
+constexpr double kSlowProcessor = 1.25;
+// What is quicker than that keeps nobody waiting, whatever the peers take; milliseconds.
+constexpr double kLeastLink = 2;
+constexpr double kLeastLead = 3;
+constexpr double kIdealLead = 1;
+constexpr double kLeastWait = 0.05;  // of a slot's compute
+
+double median(std::vector<double> values) {
+  if (values.empty()) {
+    return 0;
+  }
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::ranges::nth_element(values, middle);
+  return *middle;
+}
+
+double milliseconds(Micros from, Micros until) { return until > from ? static_cast<double>(until - from) / 1'000 : 0; }
+
+// Of each worker or lane, by its place among the processes.
+using ByProcess = std::map<std::size_t, double>;
+
+double median_of_others(const ByProcess& values, std::size_t self) {
+  std::vector<double> others;
+  for (const auto& [process, value] : values) {
+    if (process != self) {
+      others.push_back(value);
+    }
+  }
+  return median(std::move(others));
+}
+
+class Measured {
+ public:
+  explicit Measured(const JobTrace& trace) : trace_(trace), peers_(trace) {}
+
+  std::vector<Severity> all() {
+    for (std::size_t i = 0; i < trace_.processes.size(); ++i) {
+      const auto& process = trace_.processes[i];
+      switch (process.source.role) {
+        case TraceRole::worker:
+          of_slots(i, process);
+          break;
+        case TraceRole::lane:
+          of_thread(process);
+          break;
+        case TraceRole::lead:
+          of_decisions(process);
+          break;
+      }
+    }
+    against_peers(Resource::compute, compute_, kSlowCompute, 0);
+    of_links();
+    std::ranges::stable_sort(found_, [](const Severity& one, const Severity& other) {
+      return std::pair(one.is_slow, one.times) > std::pair(other.is_slow, other.times);
+    });
+    return std::move(found_);
+  }
+
+ private:
+  void of_slots(std::size_t index, const ProcessTrace& process) {
+    std::vector<double> computing;
+    std::vector<double> waiting;
+    for (const auto& record : process.records) {
+      if (record.kind == TraceKind::slot) {
+        waiting.push_back(milliseconds(record.first, record.second));
+        computing.push_back(milliseconds(record.second, record.fourth));
+      }
+    }
+    if (computing.empty()) {
+      return;
+    }
+    const auto typical = compute_[index] = median(std::move(computing));
+    double wait = 0;
+    for (const auto one : waiting) {
+      wait += one / static_cast<double>(waiting.size());
+    }
+    const auto times = typical > 0 ? 1 + wait / typical : 1;
+    found_.push_back({Resource::data, process.name, wait, 0, times, times > 1 + kLeastWait});
+  }
+
+  // A thread that is not waiting and has no processor waits for one.
+  void of_thread(const ProcessTrace& process) {
+    double span = 0;
+    double busy = 0;
+    double processor = 0;
+    for (const auto& record : process.records) {
+      if (record.kind == TraceKind::work) {
+        span += milliseconds(record.first, record.second);
+        busy += static_cast<double>(record.third) / 1'000;
+        processor += static_cast<double>(record.fourth) / 1'000;
+      }
+    }
+    if (span <= 0) {
+      return;
+    }
+    // What it had for waiting counts as well: at most all of it.
+    const auto had = std::min(std::max(processor, 0.001), busy);
+    const auto times = busy > 0 ? std::max(1.0, busy / had) : 1;
+    constexpr double kMatters = 0.02;  // of its time, not waiting
+    found_.push_back({Resource::processor, process.name, 1'000 * busy / span, 1'000 * had / span, times,
+                      times > kSlowProcessor && busy - had > kMatters * span});
+  }
+
+  void of_decisions(const ProcessTrace& process) {
+    std::vector<double> took;
+    for (const auto& record : process.records) {
+      if (record.kind == TraceKind::decision) {
+        took.push_back(milliseconds(record.first, record.second));
+      }
+    }
+    if (took.empty()) {
+      return;
+    }
+    const auto typical = median(std::move(took));
+    found_.push_back(
+        {Resource::lead, process.name, typical, kIdealLead, std::max(1.0, typical / kIdealLead), typical > kLeastLead});
+  }
+
+  struct Message {
+    Micros sent = 0;
+    Micros arrived = 0;
+    ChunkId chunk = 0;
+    bool counts = true;
+  };
+  using ByWorker = std::map<std::size_t, std::vector<Message>>;
+
+  [[nodiscard]] std::optional<std::size_t> index_of(const ProcessTrace* process) const {
+    return process == nullptr ? std::nullopt
+                              : std::optional(static_cast<std::size_t>(process - trace_.processes.data()));
+  }
+
+  void of_links() {
+    ByWorker up;
+    ByWorker down;
+    for (std::size_t i = 0; i < trace_.processes.size(); ++i) {
+      const auto& process = trace_.processes[i];
+      for (const auto& record : process.records) {
+        const auto times = on_one_clock(peers_, process, record);
+        if (record.kind == TraceKind::contribution && times.first != 0) {
+          if (const auto worker = index_of(peers_.worker(record.peer))) {
+            // It may have lain there unread where it was not the first of its turn's.
+            up[*worker].push_back({times.first, times.second, record.chunk, times.second < times.fourth + kAtOnce});
+          }
+        } else if (record.kind == TraceKind::pull && times.second != 0) {
+          down[i].push_back({times.second, times.third, record.chunk, true});
+        }
+      }
+    }
+    against_peers(Resource::uplink, of_a_model(std::move(up)), kSlowLink, kLeastLink);
+    against_peers(Resource::downlink, of_a_model(std::move(down)), kSlowLink, kLeastLink);
+  }
+
+  // What one copy of each chunk takes, by worker.
+  static ByProcess of_a_model(ByWorker messages) {
+    ByProcess takes;
+    for (auto& [worker, all] : messages) {
+      std::ranges::sort(all, {}, &Message::arrived);
+      std::map<ChunkId, std::vector<double>> by_chunk;
+      Micros before = 0;
+      for (const auto& message : all) {
+        if (message.counts) {
+          by_chunk[message.chunk].push_back(milliseconds(std::max(message.sent, before), message.arrived));
+        }
+        before = message.arrived;
+      }
+      for (auto& [chunk, times] : by_chunk) {
+        takes[worker] += median(std::move(times));
+      }
+    }
+    return takes;
+  }
+
+  void against_peers(Resource resource, const ByProcess& takes, double slow, double least) {
+    for (const auto& [process, typical] : takes) {
+      const auto peers = takes.size() > 1 ? median_of_others(takes, process) : typical;
+      const auto ideal = std::max(peers, least);
+      const auto times = ideal > 0 ? std::max(1.0, typical / ideal) : 1;
+      found_.push_back({resource, trace_.processes[process].name, typical, peers, times, times > slow});
+    }
+  }
+
+  static constexpr Micros kAtOnce =
+      2'000;  // of a turn: so long after its begin what is read had not lain there for long
+
+  const JobTrace& trace_;
+  const Peers peers_;
+  ByProcess compute_;
+  std::vector<Severity> found_;
+};
+
+}  // namespace
+
+std::vector<Severity> severities(const JobTrace& trace) { return Measured(trace).all(); }
+
+}  // namespace ballast::insight

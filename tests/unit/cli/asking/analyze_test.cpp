@@ -1,0 +1,61 @@
+#include "cli/asking/analyze.h"
+
+#include <doctest/doctest.h>
+
+namespace ballast {
+namespace {
+
+using insight::Resource;
+using insight::Severity;
+
+insight::JobTrace of_steps(Step first, Step last) {
+  insight::JobTrace trace;
+  trace.job = "a";
+  trace.processes.resize(1);
+  for (const auto step : {last, first}) {
+    TraceRecord record;
+    record.step = step;
+    record.kind = TraceKind::slot;
+    trace.processes[0].records.push_back(record);
+  }
+  return trace;
+}
+
+const std::vector<Severity> kFound = {{Resource::uplink, "worker b", 80, 8, 10, true},
+                                      {Resource::data, "worker c", 20, 0, 1.5, true},
+                                      {Resource::processor, "shard 0 lane 1", 900, 100, 9, true},
+                                      {Resource::compute, "worker a", 40, 40.5, 1, false}};
+
+TEST_CASE("what is slow is told in a line each, the rest only if it is asked for") {
+  const auto text = severity_lines(of_steps(3, 22), kFound, false);
+  CHECK(text ==
+        "job a, steps 3 to 22\n"
+        "slower than their peers:\n"
+        "  worker b                   link to the servers     80.0 ms a model, its peers 8.0 ms: 10.00 x\n"
+        "  worker c                   data wait               20.0 ms a slot: 1.50 x\n"
+        "  shard 0 lane 1             processor               900.0 ms a second, of which it had a processor for 100.0 "
+        "ms: 9.00 x\n");
+  const auto all = severity_lines(of_steps(3, 22), kFound, true);
+  CHECK(all.starts_with(text));
+  CHECK(all.ends_with(
+      "as fast as their peers:\n  worker a                   compute                 40.0 ms a slot, its peers 40.5 "
+      "ms: 1.00 x\n"));
+}
+
+TEST_CASE("where nobody is slow that is said, and so it is where nothing was computed") {
+  CHECK(severity_lines(of_steps(3, 3), {kFound[3]}, false) == "job a, steps 3 to 3\nnobody is slower than his peers\n");
+  CHECK(severity_lines({"a", {}}, {}, true).starts_with("job a: no slot was computed\n"));
+}
+
+TEST_CASE("programs are told all of it, an object a line") {
+  const auto text = severity_json({kFound[0], kFound[3]});
+  CHECK(
+      text ==
+      R"({"who":"worker b","resource":"link to the servers","takes_ms":80.0,"ideal_ms":8.0,"severity":10.0,"slow":true})"
+      "\n"
+      R"({"who":"worker a","resource":"compute","takes_ms":40.0,"ideal_ms":40.5,"severity":1.0,"slow":false})"
+      "\n");
+}
+
+}  // namespace
+}  // namespace ballast
