@@ -26,7 +26,8 @@ struct SlotHolder {
   StepShare share;
   Suspicion suspicion;
   std::size_t place = kNowhere;  // among those that slots are shared out to
-  std::uint64_t turn = 0;        // among those that wait for a slot to show what they can do, the lowest first
+  std::uint64_t turn = 0;        // among those that wait for a slot to show what they can do, the lowest first: at a
+                                 // trial, and where all are suspected
 
   // All of it.
   template <typename = void>

@@ -251,6 +251,9 @@ bool SlotHolders::gets_on(SessionId session, const SlotHolder& holder) const {
 void SlotHolders::give(Held& to, SlotRange range, Micros now) {
   auto& own = to.second;
   own.share.add(range, !own.has_left(open_));
+  if (own.suspicion.is_suspect()) {
+    own.turn = ++turns_;
+  }
   if (gets_on(to.first, own)) {
     own.suspicion.excuse();
     expect(own, now);
@@ -412,12 +415,15 @@ SlotHolders::Chosen SlotHolders::counted() {
   return counted;
 }
 
+// Who would be through first comes first. But of those that are suspected, where nobody else is left, each has its
+// turn: two that hang would have what others bring a little later from each other for ever.
 SlotHolders::Chosen SlotHolders::idle(const Chosen& counted, Micros now) const {
-  std::vector<std::tuple<Micros, std::size_t, Held*>> by_end;
+  std::vector<std::tuple<std::uint64_t, Micros, std::size_t, Held*>> by_end;
   for (auto* const held : counted) {
     const auto& own = held->second;
     if (own.seen.in_hand(open_.step) == kNoSlot && !own.has_left(open_)) {
-      by_end.emplace_back(more(own, now).end_of_one(), own.place, held);
+      const auto turn = own.suspicion.is_suspect() ? own.turn : 0;
+      by_end.emplace_back(turn, more(own, now).end_of_one(), own.place, held);
     }
   }
   std::ranges::sort(by_end);

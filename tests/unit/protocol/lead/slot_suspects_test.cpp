@@ -237,6 +237,43 @@ TEST_CASE("where all are suspected all are counted on: nothing waits for nobody"
   CHECK(at.work(3) == Ranges{{3, 4}});  // half of what session 2 had
 }
 
+// All of them were late with what another brought, who is lost with the last slot.
+TEST_CASE("where all are suspected each has its turn at what nobody brings, also who is slower than the others") {
+  constexpr SessionId kLost = 5;
+  constexpr Micros kLate = 100 * kNothingKnown;
+  SharesFixture at(4, {1, 2, 3});
+  const auto all_live = [&] {
+    at.beat(1, {});
+    at.beat(2, {});
+    at.beat(3, {}, kNoSlot, 0, 20 * kSlotTime);
+  };
+  all_live();
+  at.hand_out();
+  at.now += kLate;
+  at.hand_out();
+  at.sessions = {1, 2, 3, kLost};
+  for (int i = 0; i < 4; ++i) {
+    at.beat(kLost, at.work(kLost));
+    at.hand_out();
+  }
+  at.beat(kLost, at.work(kLost));
+  REQUIRE(set_of_slots(4, at.work(kLost)).count() == 4);
+  at.arrive({{0, 3}});
+  at.lose(kLost);
+  std::set<SessionId> had_it;
+  for (int i = 0; i < 12; ++i) {
+    at.now += kLate;
+    all_live();
+    at.hand_out();
+    for (const auto session : at.sessions) {
+      if (set_of_slots(4, at.work(session)).contains(3)) {
+        had_it.insert(session);
+      }
+    }
+  }
+  CHECK(had_it == std::set<SessionId>{1, 2, 3});
+}
+
 TEST_CASE("whoever is called nothing and gives up what it computes is late in the end, and who is called is not") {
   for (const bool is_out : {true, false}) {
     CAPTURE(is_out);
