@@ -5,6 +5,7 @@
 #include <variant>
 #include <vector>
 
+#include "common/job/steps.h"
 #include "common/log/log.h"
 #include "common/net/clock.h"
 #include "server/fault.h"
@@ -45,7 +46,7 @@ LaneLoop::LaneLoop(zmq::context_t& context, const ServerKeys& keys, const Job& j
       weights_(job, ids_of(config)),
       storage_(job, std::move(services), config.id.lane, ids_of(config), config.memory_bytes),
       metrics_(metrics, config.id, config.lanes),
-      trace_(config.lanes, is_item_mode(job.spec.training.mode) ? job.spec.training.slots : 0),
+      trace_(config.lanes, updates_per_step(job.spec.training)),
       handshakes_(metrics, "lane " + std::to_string(config.id.lane)),
       ticks_(kLaneTick),
       lead_patience_(addresses.lead_patience),

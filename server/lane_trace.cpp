@@ -26,8 +26,8 @@ void bound(Map& map) {
 
 }  // namespace
 
-LaneTrace::LaneTrace(std::uint32_t lanes, Slot slots)
-    : ring_(TraceRing::kOfProcess / std::max(lanes, 1U)), slots_(slots) {}
+LaneTrace::LaneTrace(std::uint32_t lanes, std::uint32_t updates)
+    : ring_(TraceRing::kOfProcess / std::max(lanes, 1U)), updates_(updates) {}
 
 // A chunk is covered by the newest of its contributions that the lane has read when its update begins, or, where the
 // update waits for the lead's word, by the newest before it that was not of a step that was over.
@@ -58,14 +58,14 @@ void LaneTrace::contributed(SessionId session, const Push& push, Micros sent, Mi
 // An item's update waits for the journal, which has a record of its own.
 void LaneTrace::applied(const lane::Apply& update, Micros begun, Micros now) {
   const auto newest = newest_.find(update.chunk);
-  const bool is_known = slots_ == 0 && newest != newest_.end() && newest->second.step == update.step;
+  const bool is_known = updates_ == 1 && newest != newest_.end() && newest->second.step == update.step;
   TraceRecord record{.step = update.step,
                      .first = is_known ? newest->second.at : begun,
                      .second = begun,
                      .third = now,
                      .chunk = update.chunk,
                      .kind = TraceKind::update};
-  if (slots_ > 0) {
+  if (updates_ > 1) {
     record.slots = {update.slot, update.slot + 1};
   }
   ring_.add(record);
@@ -120,9 +120,8 @@ void LaneTrace::done(const lane::Event& event, Micros now) {
 void LaneTrace::committed(std::uint64_t ticket, Micros now) {
   while (!appends_.empty() && appends_.begin()->first <= ticket) {
     const auto& append = appends_.begin()->second;
-    const auto slots = std::max(slots_, 1U);
-    const auto slot = static_cast<Slot>(append.item % slots);
-    ring_.add({.step = append.item / slots,
+    const auto slot = static_cast<Slot>(append.item % updates_);
+    ring_.add({.step = append.item / updates_,
                .first = append.at,
                .second = now,
                .chunk = append.chunk,

@@ -14,8 +14,8 @@ namespace ballast {
 // One thread, the lane's. What is not settled yet is as much as the core has: chunks, replies, snapshots, appends.
 class LaneTrace {
  public:
-  // `lanes` of this process share what a process may keep. `slots`: of a step, if each is an update; else 0.
-  LaneTrace(std::uint32_t lanes, Slot slots);
+  // `lanes` of this process share what a process may keep. `updates`: of a step.
+  LaneTrace(std::uint32_t lanes, std::uint32_t updates);
 
   // ---- contributions and updates
 
@@ -78,10 +78,10 @@ class LaneTrace {
   };
 
   void committed(std::uint64_t ticket, Micros now);
-  [[nodiscard]] Step step_of(Version version) const { return slots_ == 0 ? version : version / slots_; }
+  [[nodiscard]] Step step_of(Version version) const { return version / updates_; }
 
   TraceRing ring_;
-  const Slot slots_;
+  const std::uint32_t updates_;
   Micros turn_began_ = 0;
   Micros summed_at_ = 0;
   std::unordered_map<ChunkId, Contribution> newest_;

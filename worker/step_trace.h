@@ -18,9 +18,9 @@ class StepTrace {
  public:
   StepTrace() : ring_(std::make_shared<TraceRing>(TraceRing::kOfProcess)) {}
 
-  // Once, before anything else: each of so many slots of a step is an update.
-  void of_items(Slot slots) { slots_ = slots; }
-  [[nodiscard]] Step step_of(Version version) const { return slots_ == 0 ? version : version / slots_; }
+  // Once, before anything else: how many updates a step has.
+  void steps_have(std::uint32_t updates) { updates_ = updates; }
+  [[nodiscard]] Step step_of(Version version) const { return version / updates_; }
 
   // For other threads of the worker.
   [[nodiscard]] const std::shared_ptr<TraceRing>& ring() const { return ring_; }
@@ -56,8 +56,8 @@ class StepTrace {
 
  private:
   std::shared_ptr<TraceRing> ring_;
-  Slot slots_ = 0;  // 0: a step is an update
-  Step step_ = 0;   // of the newest contribution
+  std::uint32_t updates_ = 1;
+  Step step_ = 0;  // of the newest contribution
   LinkTrace links_;
   std::unordered_map<PayloadId, Micros> ready_;
   std::multimap<PayloadId, TraceRecord> sent_;

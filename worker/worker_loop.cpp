@@ -4,6 +4,7 @@
 #include <utility>
 #include <variant>
 
+#include "common/job/steps.h"
 #include "common/log/log.h"
 #include "common/net/clock.h"
 #include "common/net/random_id.h"
@@ -274,9 +275,7 @@ void WorkerLoop::prepare(const WorkerWelcome& welcome) {
     log_warn("the folder of data files {} is not used: the job's data set, {}, is generated", spec_.data_path,
              job.spec.data.name);
   }
-  if (is_item_mode(job.spec.training.mode)) {
-    trace_.of_items(job.spec.training.slots);
-  }
+  trace_.steps_have(updates_per_step(job.spec.training));
   check_lanes(welcome);
   lanes_.open(welcome.shards, welcome.lanes, job.spec.cluster);
   const BackendRequest request{spec_.backend, spec_.device, job.spec.training.threads_per_slot,

@@ -52,4 +52,9 @@ inline std::uint32_t examples_of_slot(const TrainingSpec& training, std::uint32_
   return static_cast<std::uint32_t>(std::min(share, all - std::min(all, slot * share)));
 }
 
+// Of a chunk: one for each slot in item mode.
+constexpr std::uint32_t updates_per_step(const TrainingSpec& training) {
+  return is_item_mode(training.mode) ? training.slots : 1;
+}
+
 }  // namespace ballast

@@ -70,7 +70,7 @@ TEST_CASE("step trace: weights from when they were asked for until they are stor
 
 TEST_CASE("step trace: where items are updates, versions are told as steps") {
   StepTrace trace;
-  trace.of_items(8);
+  trace.steps_have(8);
   Weights weights;
   weights.version = 8 * 4 + 5;
   trace.arrived(0, weights, 1'000, 7, 300);

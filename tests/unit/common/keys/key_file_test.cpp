@@ -52,7 +52,7 @@ TEST_CASE("own keys are read as they were written, and what is wrong is told by 
        {std::pair(std::string(), "no line with a secret key"), std::pair(secret, "no line with a server key"),
         std::pair(secret + server + "\n" + secret, "line 3: there is a second secret key"),
         std::pair(secret + "\nworker " + keys.servers[0], "line 2: its first word"),
-        std::pair(secret + "x" + server, "line 1: behind the first word stands a key"),
+        std::pair(secret + "x" + server, "line 1: the first word must be followed by a key"),
         std::pair(secret + server + "\npublic " + keys.servers[0], "does not belong")}) {
     CAPTURE(fault);
     const auto refusal = refusal_of_keys([&text = text] { parse_own_keys(text, "file"); });
