@@ -46,7 +46,7 @@ LaneLoop::LaneLoop(zmq::context_t& context, const ServerKeys& keys, const Job& j
       weights_(job, ids_of(config)),
       storage_(job, std::move(services), config.id.lane, ids_of(config), config.memory_bytes),
       metrics_(metrics, config.id, config.lanes),
-      trace_(config.lanes, updates_per_step(job.spec.training)),
+      trace_(config.lanes, updates_per_step(job.spec.training), ids_of(config)),
       handshakes_(metrics, "lane " + std::to_string(config.id.lane)),
       ticks_(kLaneTick),
       lead_patience_(addresses.lead_patience),

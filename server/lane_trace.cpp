@@ -26,15 +26,19 @@ void bound(Map& map) {
 
 }  // namespace
 
-LaneTrace::LaneTrace(std::uint32_t lanes, std::uint32_t updates)
-    : ring_(TraceRing::kOfProcess / std::max(lanes, 1U)), updates_(updates) {}
+LaneTrace::LaneTrace(std::uint32_t lanes, std::uint32_t updates, const std::vector<ChunkId>& chunks)
+    : ring_(TraceRing::kOfProcess / std::max(lanes, 1U)), updates_(updates) {
+  for (const auto chunk : chunks) {
+    newest_.try_emplace(chunk);
+  }
+}
 
 // A chunk is covered by the newest of its contributions that the lane has read when its update begins, or, where the
 // update waits for the lead's word, by the newest before it that was not of a step that was over.
 void LaneTrace::reads(const Push& push, Micros now) {
-  auto& newest = newest_[push.chunk];
-  if (newest.at == 0 || push.step >= newest.step) {
-    newest = {push.step, now};
+  const auto newest = newest_.find(push.chunk);
+  if (newest != newest_.end() && (newest->second.at == 0 || push.step >= newest->second.step)) {
+    newest->second = {push.step, now};
   }
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <unordered_map>
+#include <vector>
 
 #include "common/net/link_trace.h"
 #include "common/trace/trace_ring.h"
@@ -14,14 +15,15 @@ namespace ballast {
 // One thread, the lane's. What is not settled yet is as much as the core has: chunks, replies, snapshots, appends.
 class LaneTrace {
  public:
-  // `lanes` of this process share what a process may keep. `updates`: of a step.
-  LaneTrace(std::uint32_t lanes, std::uint32_t updates);
+  // `lanes` of this process share what a process may keep. `updates`: of a step. `chunks`: the
+  // lane's.
+  LaneTrace(std::uint32_t lanes, std::uint32_t updates, const std::vector<ChunkId>& chunks);
 
   // ---- contributions and updates
 
   // A turn of the loop begins: what is read in it came after the one before.
   void turn(Micros began) { turn_began_ = began; }
-  // The lane has this one, and the core deals with it from now on.
+  // The lane has this one, and the core deals with it from now on: nobody has looked whether it is of the lane's chunks.
   void reads(const Push& push, Micros now);
   void summed(ChunkId chunk, Micros now);
   // The core has dealt with it. `sent`: by its worker's clock; `read`: when the lane had it.

@@ -11,7 +11,7 @@ std::vector<TraceRecord> records_of(const LaneTrace& trace) {
 }
 
 TEST_CASE("lane trace: a contribution has what its worker and what the lane have stamped") {
-  LaneTrace trace(1, 1);
+  LaneTrace trace(1, 1, {2});
   Push push;
   push.step = 4;
   push.chunk = 2;
@@ -29,7 +29,7 @@ TEST_CASE("lane trace: a contribution has what its worker and what the lane have
 }
 
 TEST_CASE("lane trace: an update tells how long its chunk has waited for it") {
-  LaneTrace trace(1, 1);
+  LaneTrace trace(1, 1, {2});
   Push push;
   push.step = 4;
   push.chunk = 2;
@@ -56,7 +56,7 @@ TEST_CASE("lane trace: an update tells how long its chunk has waited for it") {
 }
 
 TEST_CASE("lane trace: where items are updates, versions are told as steps") {
-  LaneTrace trace(1, 8);
+  LaneTrace trace(1, 8, {2});
   lane::Apply update;
   update.step = 4;
   update.slot = 3;
@@ -73,7 +73,7 @@ TEST_CASE("lane trace: where items are updates, versions are told as steps") {
 }
 
 TEST_CASE("lane trace: a reply ends when the transport lets go of it, once") {
-  LaneTrace trace(1, 1);
+  LaneTrace trace(1, 1, {2});
   lane::SendWeights reply;
   reply.session = 7;
   reply.reply = 30;
@@ -93,7 +93,7 @@ TEST_CASE("lane trace: a reply ends when the transport lets go of it, once") {
 }
 
 TEST_CASE("lane trace: snapshots that become durable, and one that fails and is taken again") {
-  LaneTrace trace(1, 1);
+  LaneTrace trace(1, 1, {2});
   trace.took({{1, 10}, 0}, 100);
   trace.took({{1, 10}, 1}, 150);
   trace.took({{1, 20}, 0}, 300);
@@ -108,7 +108,7 @@ TEST_CASE("lane trace: snapshots that become durable, and one that fails and is 
 }
 
 TEST_CASE("lane trace: a commit of several is of each of them") {
-  LaneTrace trace(1, 8);
+  LaneTrace trace(1, 8, {2});
   lane::Append append;
   for (std::uint64_t ticket = 5; ticket < 9; ++ticket) {
     append.ticket = ticket;
@@ -128,7 +128,7 @@ TEST_CASE("lane trace: a commit of several is of each of them") {
 }
 
 TEST_CASE("lane trace: what a thread was busy with, tenths of a second together") {
-  LaneTrace trace(1, 1);
+  LaneTrace trace(1, 1, {2});
   trace.worked(1, 10, 1'000);
   for (Micros now = 11'000; now <= 101'000; now += 10'000) {
     trace.worked(2, 5'000, now);
