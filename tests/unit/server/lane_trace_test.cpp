@@ -55,6 +55,19 @@ TEST_CASE("lane trace: an update tells how long its chunk has waited for it") {
   CHECK(records[2].first == 2'800);
 }
 
+TEST_CASE("lane trace: nothing is kept of contributions to chunks that are not the lane's") {
+  LaneTrace trace(1, 1, {2});
+  Push push;
+  push.step = 4;
+  push.chunk = 1U << 27U;
+  trace.reads(push, 400);
+  lane::Apply update;
+  update.step = push.step;
+  update.chunk = push.chunk;
+  trace.applied(update, 800, 900);
+  CHECK(records_of(trace).at(0).first == 800);
+}
+
 TEST_CASE("lane trace: where items are updates, versions are told as steps") {
   LaneTrace trace(1, 8, {2});
   lane::Apply update;
