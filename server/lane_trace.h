@@ -23,7 +23,8 @@ class LaneTrace {
 
   // A turn of the loop begins: what is read in it came after the one before.
   void turn(Micros began) { turn_began_ = began; }
-  // The lane has this one, and the core deals with it from now on: nobody has looked whether it is of the lane's chunks.
+  // The lane has this one, and the core deals with it from now on: nobody has looked whether it is of the lane's
+  // chunks.
   void reads(const Push& push, Micros now);
   void summed(ChunkId chunk, Micros now);
   // The core has dealt with it. `sent`: by its worker's clock; `read`: when the lane had it.

@@ -3,6 +3,7 @@ namespaces, with timed compute. Needs root and iproute2. Exit code 77: it cannot
 
 import collections
 import json
+import os
 import pathlib
 import sys
 
@@ -18,7 +19,7 @@ SIZE = 8e6         # bytes of the model
 CHUNKS = 8 + 1     # a megabyte each, and the statistics'
 SLOT = 0.04        # seconds
 SLOTS = 12
-LOOKS = 5
+LOOKS = int(os.environ.get("BALLAST_ANALYZE_LOOKS", 2))
 STEPS = 20         # of a look
 
 

@@ -36,8 +36,11 @@ struct Disk {
   void write(SnapshotId id, ChunkId chunk, const ChunkValue& value) { snapshots[id][chunk] = {value, false}; }
   // All that was written before is durable.
   void sync();
-  // A lane's part is durable.
-  void seal(SnapshotId id, std::uint32_t lane) { seals[id].insert(lane); }
+  // A lane's part is durable. That of lanes whose only chunk is the statistics holds no chunk, and is one all the same.
+  void seal(SnapshotId id, std::uint32_t lane) {
+    snapshots.try_emplace(id);
+    seals[id].insert(lane);
+  }
   // The snapshots of which all lanes' parts are durable.
   [[nodiscard]] std::vector<SnapshotId> whole(std::uint32_t lanes) const;
   // Another process has the database: parts are sealed by one life or not at all.
