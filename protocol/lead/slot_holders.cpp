@@ -249,8 +249,17 @@ bool SlotHolders::gets_on(SessionId session, const SlotHolder& holder) const {
 // ---- giving and taking away
 
 void SlotHolders::give(Held& to, SlotRange range, Micros now) {
+  to.second.share.add(range, !to.second.has_left(open_));
+  has_given(to, now);
+}
+
+void SlotHolders::give_first(Held& to, SlotRange range, Micros now) {
+  to.second.share.add_first(range);
+  has_given(to, now);
+}
+
+void SlotHolders::has_given(Held& to, Micros now) {
   auto& own = to.second;
-  own.share.add(range, !own.has_left(open_));
   if (own.suspicion.is_suspect()) {
     own.turn = ++turns_;
   }

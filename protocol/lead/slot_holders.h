@@ -91,6 +91,8 @@ class SlotHolders {
   [[nodiscard]] Chosen takers(const Chosen& idle, const Chosen& counted) const;
 
   void give(Held& to, SlotRange range, Micros now);
+  // Before all that it has left.
+  void give_first(Held& to, SlotRange range, Micros now);
   // As a trial: nobody waits for the slot.
   void give_trial(Held& to, SlotRange range, Micros now);
   // Some have it as a trial. One that is to bring it is waited for as ever.
@@ -155,6 +157,7 @@ class SlotHolders {
   void forget_covered();
   void place(const std::vector<SessionId>& sessions);
   void take_standing(const Ranges& standing, Micros now);
+  void has_given(Held& to, Micros now);
   void expect(SlotHolder& holder, Micros now) const;
   // When its share is late, by what is known now.
   void predict(SlotHolder& holder, Micros now) const;

@@ -132,6 +132,24 @@ void take_unclaimed(SlotHolders& holders, Chosen& takers, SlotSet unclaimed, con
   leave_out_first(takers, done);
 }
 
+void take_wanted(SlotHolders& holders, const SlotSet& unclaimed, const Chosen& counted, Micros now) {
+  Held* taker = nullptr;
+  std::optional<SlotRange> wanted;
+  for (auto* const held : counted) {
+    const auto found = held->second.share.is_trial() ? std::nullopt : wanted_of(holders.open(), *held, unclaimed);
+    if (found && (taker == nullptr || held->second.turn < taker->second.turn)) {
+      taker = held;
+      wanted = found;
+    }
+  }
+  if (taker != nullptr) {
+    holders.withdraw_from_others(*taker, *wanted);
+    holders.give_first(*taker, *wanted, now);
+    holders.contest(*wanted);
+    ++holders.count().reassigned;
+  }
+}
+
 void take_tails(SlotHolders& holders, Chosen& takers, const Chosen& counted, Micros now) {
   std::priority_queue<Tail> tails;
   Chosen in_queue;

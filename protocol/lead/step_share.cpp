@@ -24,6 +24,12 @@ void StepShare::add(SlotRange range, bool instead) {
   is_trial_ = false;
 }
 
+void StepShare::add_first(SlotRange range) {
+  ranges_.insert(ranges_.begin(), range);
+  is_told_ = true;
+  is_trial_ = false;
+}
+
 void StepShare::make_trial() {
   is_trial_ = true;
   had_trial_ = true;

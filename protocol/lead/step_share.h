@@ -16,6 +16,8 @@ class StepShare {
   void begin(SlotRange standing, bool has_begun);
   // `instead`: nothing is left of what it had.
   void add(SlotRange range, bool instead);
+  // Before all that it has.
+  void add_first(SlotRange range);
   // What was added last is a copy for which nobody waits.
   void make_trial();
   // No slot was left for a trial: it waits for the next step.

@@ -58,6 +58,27 @@ TEST_CASE("who has brought nothing and gives up work for want of buffers has the
   CHECK(at.work(2).back() == SlotRange{0, 1});
 }
 
+TEST_CASE(
+    "who gives up work for want of buffers, and so never has nothing left, computes next what a lane wants next") {
+  for (const bool gives_up : {false, true}) {
+    CAPTURE(gives_up);
+    SharesFixture at(12, {1, 2, 3});
+    at.beat(2, {{4, 6}}, 6);
+    at.beat(3, {{8, 9}}, 9);
+    at.want(0);
+    at.silent = {1};
+    at.hand_out();
+    REQUIRE(at.work(2) == Ranges{{4, 8}});
+    at.beat(2, {{gives_up ? 5U : 4U, 7}}, 7);
+    at.hand_out();
+    CHECK(at.work(2) == (gives_up ? Ranges{{0, 1}, {4, 8}} : Ranges{{4, 8}}));
+    CHECK(at.work(1).front().begin == (gives_up ? 1 : 0));
+    at.beat(3, {{9, 10}}, 10);
+    at.hand_out();
+    CHECK(at.work(3) == (gives_up ? Ranges{{8, 12}} : Ranges{{0, 1}, {8, 12}}));  // one alone has it
+  }
+}
+
 TEST_CASE("what was given up in one step changes nothing in the next") {
   SharesFixture at(12, {1, 2, 3});
   at.beat(2, {{4, 8}});
