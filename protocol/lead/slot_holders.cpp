@@ -497,11 +497,12 @@ void SlotHolders::predict(SlotHolder& holder, Micros now) const {
   holder.share.expect(now + until, is_predicted);
 }
 
-// What a session tells of itself must not let all others wait: no longer than for an ordinary one in its place. Of all:
-// those that have credit may be a single one.
+// What a session tells of itself must not let all others wait: no longer than for an ordinary one of them in its place,
+// with credit or without: those that have some may be a single one.
 Micros SlotHolders::longest_wait(const SlotHolder& holder) const {
-  const EndPrediction ordinary(typical_of_all_.pace(), rules_.step);
-  auto end = typical_of_all_.pace().lag;
+  const auto others = typical_of_all_.pace_beside(holder.seen.known_pace());
+  const EndPrediction ordinary(others, rules_.step);
+  auto end = others.lag;
   for (const auto range : holder.share.ranges()) {
     end = ordinary.end(range, range.begin, end, end);
   }

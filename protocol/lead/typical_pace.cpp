@@ -25,6 +25,17 @@ T median_of(const std::vector<T>& sorted, T otherwise) {
   return sorted.empty() ? otherwise : sorted[sorted.size() / 2];
 }
 
+// Without one that is `own`.
+template <typename T>
+T median_beside(const std::vector<T>& sorted, const std::optional<T>& own, T otherwise) {
+  if (!own) {
+    return median_of(sorted, otherwise);
+  }
+  const auto others = sorted.size() - 1;
+  const auto place = static_cast<std::size_t>(std::ranges::lower_bound(sorted, *own) - sorted.begin());
+  return others == 0 ? otherwise : sorted[others / 2 + (others / 2 < place ? 0 : 1)];
+}
+
 }  // namespace
 
 void TypicalPace::learn(const KnownPace& before, const KnownPace& after) {
@@ -35,6 +46,11 @@ void TypicalPace::learn(const KnownPace& before, const KnownPace& after) {
 
 void TypicalPace::settle() {
   pace_ = {median_of(lags_, pace_.lag), median_of(slots_, pace_.slot), median_of(ups_, pace_.up)};
+}
+
+SessionPace TypicalPace::pace_beside(const KnownPace& own) const {
+  return {median_beside(lags_, own.lag, pace_.lag), median_beside(slots_, own.slot, pace_.slot),
+          median_beside(ups_, own.up, pace_.up)};
 }
 
 }  // namespace ballast

@@ -29,6 +29,8 @@ class TypicalPace {
   void settle();
   // As it was settled; 0: it was never known of any.
   [[nodiscard]] const SessionPace& pace() const { return pace_; }
+  // Of the others than one of which this is known, as of now; what is known of none of them as it was settled.
+  [[nodiscard]] SessionPace pace_beside(const KnownPace& own) const;
 
   // All of it.
   template <typename = void>

@@ -68,11 +68,13 @@ Micros Cluster::work_of_one() const {
 
 void Cluster::check_progress() const {
   // Who hangs is given up after thrice what its share is predicted to take by what things took, and that was longer
-  // where workers stood still, hung for a while in each slot that is known, or weights lay unread.
+  // where workers stood still, hung for a while in each slot that is known, or weights lay unread. What lanes called of
+  // one that sends nothing took until another had brought it.
   const auto& faults = life().faults;
   const Micros slot = std::max(faults.worker_pause, faults.hang);
   const Micros late = 3 * slot * life().slots + (faults.unread > 0 ? kEnough : 0);
-  const Micros enough = (faults.clock_skew ? kEnoughSkewed : kEnough) + (faults.hangs > 0 ? late : 0) + work_of_one();
+  const Micros enough = (faults.clock_skew ? kEnoughSkewed : kEnough) + (faults.hangs > 0 ? late : 0) +
+                        (faults.withholds > 0 ? kEnough : 0) + work_of_one();
   if (now() <= run_.calm_since + enough) {
     return;
   }

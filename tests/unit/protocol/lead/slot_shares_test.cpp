@@ -284,6 +284,21 @@ TEST_CASE("whatever a session tells of itself, others get its share after a whil
   CHECK(at.work(1) == Ranges{{4, 8}});
 }
 
+TEST_CASE("of two sessions neither lets the other wait for what it tells of itself") {
+  SlotShares::Rules even;
+  even.by_speed = false;
+  SharesFixture at(8, {1, 2}, even);
+  constexpr Micros kEver = 1'000'000'000'000;
+  at.beat(1, {{0, 4}});
+  at.beat(2, {}, 4, 0, kEver);
+  at.open_step(1);
+  at.now += 1 + kNothingKnown + 3 * 8 * kSlotTime;
+  at.beat(1, {{0, 4}});
+  at.beat(2, {}, 4, kEver, kEver);
+  at.hand_out();
+  CHECK(at.work(1) == Ranges{{5, 8}});
+}
+
 TEST_CASE("a session that is lost while it has nothing of the open step is forgotten, and no other one") {
   SlotHolders holders(SharesFixture::rules_of(4, {}));
   holders.open_step(0, SlotSet::full(4), {SlotSet::full(4), {}}, {{1, {0, 4}}}, 10'000'000);
