@@ -19,9 +19,10 @@ std::vector<SnapshotId> Cluster::copies_to_go_on_from() const {
   return sets;
 }
 
+// Those of later steps are ordered, and never taken; a lane without chunks has them all the same.
 bool Cluster::writes_last_snapshot() const {
   return std::ranges::any_of(world_.disks.present, [&](const Disk& disk) {
-    return !disk.snapshots.empty() && disk.snapshots.rbegin()->first.step == life().steps;
+    return !disk.snapshots.empty() && disk.snapshots.contains({disk.snapshots.rbegin()->first.timeline, life().steps});
   });
 }
 
