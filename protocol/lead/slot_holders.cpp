@@ -341,7 +341,7 @@ void SlotHolders::place(const std::vector<SessionId>& sessions) {
 void SlotHolders::look_at(const std::vector<SessionId>& sessions, const std::set<SessionId>& silent, Micros now) {
   settle_typical();
   place(sessions);
-  const bool nobody_had_credit = !std::exchange(some_have_credit_, false);
+  some_have_credit_ = false;
   for (auto& [session, own] : holders_) {
     if (!own.takes_part()) {
       continue;
@@ -357,8 +357,8 @@ void SlotHolders::look_at(const std::vector<SessionId>& sessions, const std::set
       predict(own, now);
     }
     if (suspicion.is_late() || is_overdue(own, now)) {
-      // Where nobody has credit, who is at a trial is counted on like all others, and late like them.
-      const bool is_at_trial = nobody_had_credit && own.share.is_trial() && own.is_at_work(open_);
+      // Where nobody with credit is counted on, who is at a trial is, like all others, and late like them.
+      const bool is_at_trial = !credit_is_counted_on_ && own.share.is_trial() && own.is_at_work(open_);
       if (is_at_trial || own.is_awaited(open_, session)) {
         suspicion.find_late();
       } else if (is_in_the_way(own)) {

@@ -432,6 +432,31 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("where those with credit are suspected, one that does not begin its trial is not waited for") {
+  SharesFixture at(12, {1, 2, 3});
+  at.establish({2, 3});
+  at.beat(1, {{0, 4}});
+  at.beat(2, {{4, 8}});
+  at.beat(3, {{8, 12}});
+  at.hand_out();
+  at.open_step(1);
+  REQUIRE(at.work(2) == Ranges{{0, 6}});
+  at.beat(3, {{6, 12}});
+  at.arrive({{6, 12}});
+  at.now += 100 * kSlotTime;
+  at.hand_out();  // the second does not begin; the third has its share, and hangs there
+  REQUIRE(at.work(3) == Ranges{{0, 6}});
+  REQUIRE(at.work(2).empty());
+  REQUIRE(at.work(1) == Ranges{{5, 6}});
+  at.beat(3, {{6, 12}}, 0, 50 * kSlotTime);
+  at.beat(1, {});
+  for (int i = 0; i < 4; ++i) {
+    at.now += 100 * kSlotTime;
+    at.hand_out();
+  }
+  CHECK_FALSE(at.work(2).empty());
+}
+
 TEST_CASE("where nobody keeps a share all get one") {
   SharesFixture at(4, {1, 2});
   at.silent = {1, 2};
