@@ -144,6 +144,7 @@ void SlotHolders::rewind() {
   open_.opened = opened;
   some_are_left_over_ = false;
   contested_ = SlotSet(rules_.step.slots);
+  wanted_ = kNoSlot;
   delivered_ = SlotSet(rules_.step.slots);
 }
 
@@ -171,6 +172,7 @@ void SlotHolders::open_step(Step step, const SlotSet& missing, WantedSlots wante
   open_.wanted = std::move(wanted);
   open_.was_slept = false;
   contested_ = SlotSet(rules_.step.slots);
+  wanted_ = kNoSlot;
   delivered_ = SlotSet(rules_.step.slots);
   settle_typical();
   take_standing(standing, now);
@@ -253,8 +255,12 @@ void SlotHolders::give(Held& to, SlotRange range, Micros now) {
   has_given(to, now);
 }
 
-void SlotHolders::give_first(Held& to, SlotRange range, Micros now) {
-  to.second.share.add_first(range);
+void SlotHolders::give_wanted(Held& to, Slot slot, Micros now) {
+  auto& own = to.second;
+  own.share.add_first({slot, slot + 1});
+  own.turn = ++turns_;
+  wanted_ = slot;
+  wanted_until_ = now + kLateSlots * typical_of_all_.pace_beside(own.seen.known_pace()).slot + rules_.floors.late_share;
   has_given(to, now);
 }
 

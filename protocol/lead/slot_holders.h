@@ -91,8 +91,9 @@ class SlotHolders {
   [[nodiscard]] Chosen takers(const Chosen& idle, const Chosen& counted) const;
 
   void give(Held& to, SlotRange range, Micros now);
-  // Before all that it has left.
-  void give_first(Held& to, SlotRange range, Micros now);
+  // Before all that it has left; for a while nobody else is given it so.
+  void give_wanted(Held& to, Slot slot, Micros now);
+  [[nodiscard]] bool may_be_given(Slot slot, Micros now) const { return slot != wanted_ || now >= wanted_until_; }
   // As a trial: nobody waits for the slot.
   void give_trial(Held& to, SlotRange range, Micros now);
   // Some have it as a trial. One that is to bring it is waited for as ever.
@@ -141,9 +142,9 @@ class SlotHolders {
     return listed::all(
         listed::fixed(rules_), listed::parts(holders_), listed::names(joined_),
         listed::parts(open_, typical_of_all_, typical_, typical_of_others_, contested_, tried_, delivered_),
-        listed::ages(delivered_until_, heard_),
-        listed::plain(some_have_credit_, some_are_left_over_, credit_is_counted_on_, brought_), listed::names(turns_),
-        listed::accounts(counts_), listed::fixed(changed_));
+        listed::ages(delivered_until_, heard_, wanted_until_),
+        listed::plain(wanted_, some_have_credit_, some_are_left_over_, credit_is_counted_on_, brought_),
+        listed::names(turns_), listed::accounts(counts_), listed::fixed(changed_));
   }
 
  private:
@@ -180,6 +181,8 @@ class SlotHolders {
                        // report them at any moment
   Micros delivered_until_ = 0;  // then they have not, and the slots are missing
   Micros heard_ = 0;            // of any session, last
+  Micros wanted_until_ = 0;     // until then `wanted_` is given to nobody else
+  Slot wanted_ = kNoSlot;       // given last for that a lane wants it next
   bool some_have_credit_ = false;
   bool some_are_left_over_ = false;
   bool credit_is_counted_on_ = false;  // when slots were left over, or not, last

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <compare>
 #include <cstddef>
+#include <iterator>
 #include <optional>
 #include <queue>
 
@@ -132,19 +133,25 @@ void take_unclaimed(SlotHolders& holders, Chosen& takers, SlotSet unclaimed, con
   leave_out_first(takers, done);
 }
 
-void take_wanted(SlotHolders& holders, const SlotSet& unclaimed, const Chosen& counted, Micros now) {
+void take_wanted(SlotHolders& holders, const Chosen& counted, Micros now) {
+  Chosen trusted;
+  std::ranges::copy_if(counted, std::back_inserter(trusted),
+                       [](const Held* held) { return !held->second.suspicion.is_suspect(); });
+  const auto free = holders.unclaimed(trusted, now);
   Held* taker = nullptr;
   std::optional<SlotRange> wanted;
   for (auto* const held : counted) {
-    const auto found = held->second.share.is_trial() ? std::nullopt : wanted_of(holders.open(), *held, unclaimed);
-    if (found && (taker == nullptr || held->second.turn < taker->second.turn)) {
+    const auto& own = held->second;
+    const auto found = own.share.is_trial() ? std::nullopt : wanted_of(holders.open(), *held, free);
+    const bool is_another = found && !own.share.contains(found->begin) && holders.may_be_given(found->begin, now);
+    if (is_another && (taker == nullptr || own.turn < taker->second.turn)) {
       taker = held;
       wanted = found;
     }
   }
   if (taker != nullptr) {
     holders.withdraw_from_others(*taker, *wanted);
-    holders.give_first(*taker, *wanted, now);
+    holders.give_wanted(*taker, wanted->begin, now);
     holders.contest(*wanted);
     ++holders.count().reassigned;
   }

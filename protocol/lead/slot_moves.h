@@ -15,10 +15,11 @@ namespace ballast {
 void take_unclaimed(SlotHolders& holders, SlotHolders::Chosen& takers, SlotSet unclaimed,
                     const SlotHolders::Chosen& counted, Micros now);
 
-// Where nobody has nothing left: one of those that have given up again what they computed takes the slot of `unclaimed`
-// that some lane wants next, and computes it next. It would come to no end of its own: lanes call the lowest slots
-// first, and none of those that it has while that one is missing.
-void take_wanted(SlotHolders& holders, const SlotSet& unclaimed, const SlotHolders::Chosen& counted, Micros now);
+// Where nobody has nothing left: one of those that have given up again what they computed takes the slot that some lane
+// wants next and nobody has who is not suspected, and computes it next. It would come to no end of its own: lanes call
+// the lowest slots first, and none of those that it has while that one is missing. Each of them has its turn at it, for
+// as long as such a share is given.
+void take_wanted(SlotHolders& holders, const SlotHolders::Chosen& counted, Micros now);
 
 // Each takes a tail from the share that ends last; what the first cannot gain by, no other can, if they are in the
 // order of SlotHolders::idle(). Those that have taken are no takers any more. It keeps the ends in a heap: a take costs

@@ -175,7 +175,7 @@ void SlotShares::hand_out(const std::vector<SessionId>& sessions, const std::set
   if (!takers.empty()) {
     occupy(std::move(takers), std::move(unclaimed), counted, now);
   } else {
-    take_wanted(holders_, unclaimed, counted, now);
+    take_wanted(holders_, counted, now);
   }
   try_out(holders_, holders_.untried(counted), counted, now);
   begin_trials(sessions, now);

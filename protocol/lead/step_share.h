@@ -1,6 +1,7 @@
 // What one session is to compute of the oldest open step.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "protocol/ids.h"
@@ -38,6 +39,9 @@ class StepShare {
   // In the order in which it is to be computed; disjoint.
   [[nodiscard]] const std::vector<SlotRange>& ranges() const { return ranges_; }
   [[nodiscard]] bool empty() const { return ranges_.empty(); }
+  [[nodiscard]] bool contains(Slot slot) const {
+    return std::ranges::any_of(ranges_, [&](SlotRange range) { return range.contains(slot); });
+  }
   // By an order of its own: it is not the standing range, or the newest order may name another one.
   [[nodiscard]] bool is_told() const { return is_told_; }
   [[nodiscard]] bool is_trial() const { return is_trial_; }

@@ -79,6 +79,33 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("where all are suspected who gives up work has its turn at what a lane wants next, whoever has it") {
+  SharesFixture at(12, {1, 2, 3});
+  at.establish({1, 2, 3});
+  const auto go_on = [&](SessionId session, Slot first) {  // it computes four slots in turns
+    at.beat(session, {{first, first + 2}}, first + 2, 50 * kSlotTime);
+    at.beat(session, {{first + 1, first + 3}}, first + 3, 50 * kSlotTime);
+  };
+  at.want(0);
+  at.beat(1, {}, 0, 50 * kSlotTime);  // it hangs at that
+  go_on(2, 4);
+  go_on(3, 8);
+  at.hand_out();
+  CHECK(at.work(2) == Ranges{{0, 1}, {4, 8}});
+  CHECK(at.work(3) == Ranges{{8, 12}});
+  at.hand_out();
+  CHECK(at.work(2) == Ranges{{0, 1}, {4, 8}});  // for a while
+  at.now += 3 * kSlotTime + 250'000;
+  go_on(2, 4);
+  go_on(3, 8);
+  at.hand_out();
+  CHECK(at.work(3) == Ranges{{0, 1}, {8, 12}});
+  CHECK(at.work(2) == Ranges{{4, 8}});
+  at.want(1);
+  at.hand_out();
+  CHECK(at.work(2) == Ranges{{1, 2}, {4, 8}});
+}
+
 TEST_CASE("what was given up in one step changes nothing in the next") {
   SharesFixture at(12, {1, 2, 3});
   at.beat(2, {{4, 8}});
