@@ -78,10 +78,11 @@ Times on_one_clock(const Peers& peers, const ProcessTrace& process, const TraceR
       return {own(record.first), own(record.second), 0, 0};
     case TraceKind::link:
       return {own(record.first), 0, 0, 0};
+    case TraceKind::push:
+      return {own(record.first), own(record.second), own(record.third), 0};
     case TraceKind::fetch:
     case TraceKind::weights:
     case TraceKind::slot:
-    case TraceKind::push:
     case TraceKind::update:
     case TraceKind::reply:
     case TraceKind::snapshot:

@@ -25,7 +25,8 @@ struct ProcessTrace {
 
 struct JobTrace {
   std::string job;
-  std::vector<ProcessTrace> processes;
+  std::optional<SharingRules> rules = {};  // none: it is not in rounds
+  std::vector<ProcessTrace> processes = {};
 };
 
 // Its name where the job has none for it: sessions have names of their own.

@@ -41,6 +41,19 @@ Json head_of(const ProcessTrace& process) {
   return json;
 }
 
+Json rules_to_json(const SharingRules& rules) {
+  return {{"slots", rules.slots},
+          {"chunks", rules.chunks},
+          {"bytes", rules.bytes},
+          {"by_speed", rules.by_speed},
+          {"redistributes", rules.redistributes}};
+}
+
+SharingRules rules_of(const Json& json) {
+  return {json.at("slots").get<Slot>(), json.at("chunks").get<std::uint32_t>(), json.at("bytes").get<std::uint64_t>(),
+          json.at("by_speed").get<bool>(), json.at("redistributes").get<bool>()};
+}
+
 // Numbers alone: a trace may have a million of them.
 void write(std::ostream& out, const TraceRecord& record) {
   out << "[\"" << kKinds[static_cast<std::size_t>(record.kind)] << "\"," << record.step << ',' << record.peer << ','
@@ -87,7 +100,11 @@ ProcessTrace process_of(const Json& json) {
 }  // namespace
 
 void write_raw_trace(std::ostream& out, const JobTrace& trace) {
-  out << "{\"format\":" << kFormat << ",\"job\":" << dumped(trace.job) << ",\"processes\":[";
+  out << "{\"format\":" << kFormat << ",\"job\":" << dumped(trace.job);
+  if (trace.rules) {
+    out << ",\"rules\":" << dumped(rules_to_json(*trace.rules));
+  }
+  out << ",\"processes\":[";
   for (std::size_t i = 0; i < trace.processes.size(); ++i) {
     const auto& process = trace.processes[i];
     auto head = dumped(head_of(process));
@@ -113,6 +130,9 @@ JobTrace read_raw_trace(std::istream& in) try {
   }
   JobTrace trace;
   trace.job = json.at("job").get<std::string>();
+  if (json.contains("rules")) {
+    trace.rules = rules_of(json.at("rules"));
+  }
   for (const auto& process : json.at("processes")) {
     trace.processes.push_back(process_of(process));
   }

@@ -4,6 +4,8 @@
 #include <map>
 #include <optional>
 
+#include "insight/medians.h"
+
 namespace ballast::insight {
 namespace {
 
@@ -16,15 +18,6 @@ constexpr double kLeastLink = 2;
 constexpr double kLeastLead = 3;
 constexpr double kIdealLead = 1;
 constexpr double kLeastWait = 0.05;  // of a slot's compute
-
-double median(std::vector<double> values) {
-  if (values.empty()) {
-    return 0;
-  }
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::ranges::nth_element(values, middle);
-  return *middle;
-}
 
 double milliseconds(Micros from, Micros until) { return until > from ? static_cast<double>(until - from) / 1'000 : 0; }
 
@@ -53,10 +46,10 @@ class Measured {
           of_slots(i, process);
           break;
         case TraceRole::lane:
-          of_thread(process);
+          of_thread(i, process);
           break;
         case TraceRole::lead:
-          of_decisions(process);
+          of_decisions(i, process);
           break;
       }
     }
@@ -87,11 +80,11 @@ class Measured {
       wait += one / static_cast<double>(waiting.size());
     }
     const auto times = typical > 0 ? 1 + wait / typical : 1;
-    found_.push_back({Resource::data, process.name, wait, 0, times, times > 1 + kLeastWait});
+    found_.push_back({Resource::data, process.name, index, wait, 0, times, times > 1 + kLeastWait});
   }
 
   // A thread that is not waiting and has no processor waits for one.
-  void of_thread(const ProcessTrace& process) {
+  void of_thread(std::size_t index, const ProcessTrace& process) {
     double span = 0;
     double busy = 0;
     double processor = 0;
@@ -109,11 +102,11 @@ class Measured {
     const auto had = std::min(std::max(processor, 0.001), busy);
     const auto times = busy > 0 ? std::max(1.0, busy / had) : 1;
     constexpr double kMatters = 0.02;  // of its time, not waiting
-    found_.push_back({Resource::processor, process.name, 1'000 * busy / span, 1'000 * had / span, times,
+    found_.push_back({Resource::processor, process.name, index, 1'000 * busy / span, 1'000 * had / span, times,
                       times > kSlowProcessor && busy - had > kMatters * span});
   }
 
-  void of_decisions(const ProcessTrace& process) {
+  void of_decisions(std::size_t index, const ProcessTrace& process) {
     std::vector<double> took;
     for (const auto& record : process.records) {
       if (record.kind == TraceKind::decision) {
@@ -124,8 +117,8 @@ class Measured {
       return;
     }
     const auto typical = median(std::move(took));
-    found_.push_back(
-        {Resource::lead, process.name, typical, kIdealLead, std::max(1.0, typical / kIdealLead), typical > kLeastLead});
+    found_.push_back({Resource::lead, process.name, index, typical, kIdealLead, std::max(1.0, typical / kIdealLead),
+                      typical > kLeastLead});
   }
 
   struct Message {
@@ -187,7 +180,7 @@ class Measured {
       const auto peers = takes.size() > 1 ? median_of_others(takes, process) : typical;
       const auto ideal = std::max(peers, least);
       const auto times = ideal > 0 ? std::max(1.0, typical / ideal) : 1;
-      found_.push_back({resource, trace_.processes[process].name, typical, peers, times, times > slow});
+      found_.push_back({resource, trace_.processes[process].name, process, typical, peers, times, times > slow});
     }
   }
 

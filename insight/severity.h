@@ -21,6 +21,7 @@ enum class Resource : std::uint8_t {
 struct Severity {
   Resource resource = Resource::compute;
   std::string who;
+  std::size_t process = 0;  // its place among the trace's: names may be alike
   double takes = 0;  // milliseconds: of a slot (compute, data), a model (links), a step (lead), a second (processor)
   double ideal = 0;  // what peers take: their median; without peers, or where there is no such thing, what it could be
   // takes / ideal; of data, where the ideal is no wait, how much longer a slot takes for it. At least 1.

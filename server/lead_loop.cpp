@@ -264,11 +264,21 @@ std::string LeadLoop::known_as(const TraceSource& source) const {
   return peers_.version_of(first) < kClocksSince ? std::string() : first;
 }
 
+std::optional<SharingRules> LeadLoop::sharing_rules() const {
+  const auto* shares = lead_.shares();
+  if (shares == nullptr) {
+    return std::nullopt;
+  }
+  const auto& rules = shares->rules();
+  return SharingRules{rules.step.slots, rules.step.chunks, rules.step.bytes, rules.by_speed, rules.redistributes};
+}
+
 // Who asks for what nobody can tell is told that there is nothing.
 void LeadLoop::answer_trace(const std::string& first, const TraceAsked& asked) {
   TracePart part;
   if (!asked.source) {
     part.sources = trace_sources();
+    part.rules = sharing_rules();
   } else if (asked.source->role == TraceRole::lead) {
     part = part_of(trace_, asked);
     const auto now = monotonic_micros();

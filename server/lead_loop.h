@@ -69,6 +69,7 @@ class LeadLoop {
   void answer_client(const std::string& first, const Message& message);
   void answer_trace(const std::string& first, const TraceAsked& asked);
   const std::vector<TraceSource>& trace_sources();
+  [[nodiscard]] std::optional<SharingRules> sharing_rules() const;
   // By which it is known; empty: it is not there, or knows no such question.
   [[nodiscard]] std::string known_as(const TraceSource& source) const;
   void pass_back(const TraceSource& source, const TracePart& part);

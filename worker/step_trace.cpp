@@ -2,13 +2,14 @@
 
 namespace ballast {
 
-void StepTrace::sent(std::uint32_t lane, const Push& push, PayloadId gradient, Micros now) {
+void StepTrace::sent(std::uint32_t lane, const Push& push, PayloadId gradient, std::uint64_t bytes, Micros now) {
   step_ = push.step;
   const auto ready = ready_.find(gradient);
   sent_.emplace(gradient, TraceRecord{.step = push.step,
                                       .peer = lane,
                                       .first = ready == ready_.end() ? 0 : ready->second,
                                       .second = now,
+                                      .fourth = bytes,
                                       .chunk = push.chunk,
                                       .slots = push.node,
                                       .kind = TraceKind::push});

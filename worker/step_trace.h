@@ -28,7 +28,7 @@ class StepTrace {
   // ---- a contribution
 
   void ready(const worker::GradientReady& gradient, Micros now) { ready_[gradient.payload] = now; }
-  void sent(std::uint32_t lane, const Push& push, PayloadId gradient, Micros now);
+  void sent(std::uint32_t lane, const Push& push, PayloadId gradient, std::uint64_t bytes, Micros now);
   // The transport has let go of it then; 0: it was never sent. Of what was sent twice, the first is let go of first.
   void taken(PayloadId gradient, Micros at);
 

@@ -255,7 +255,7 @@ void WorkerLoop::push(const worker::SendToLane& action, const Push& push) {
   if (account_) {
     account_->sent(push, std::as_bytes(values));
   }
-  trace_.sent(action.lane, push, action.payload, monotonic_micros());
+  trace_.sent(action.lane, push, action.payload, bytes, monotonic_micros());
   lanes_.send(action.lane, action.message,
               Borrowed{values.data(), bytes, {0, action.payload, nullptr, bytes}, &releases_});
 }

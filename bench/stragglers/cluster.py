@@ -94,9 +94,10 @@ class Closes(threading.Thread):
 class Cluster:
     """Ended by end(), whatever happens: every process is known by its pid and killed by it."""
 
-    def __init__(self, folder, job, links, delays, watcher, chunks):
+    def __init__(self, folder, job, links, delays, watcher, chunks, servers=None):
         """`links`: bytes per second of each worker's link, both ways; `delays`: by worker, milliseconds before each slot;
-        `watcher`: the worker by whose account steps close; `chunks`: of the model, with that of its statistics."""
+        `watcher`: the worker by whose account steps close; `chunks`: of the model, with that of its statistics;
+        `servers`: bytes per second of the servers' link, by default half of what the workers' are together."""
         self.folder = folder
         self.links = links
         self.watcher = watcher
@@ -108,16 +109,14 @@ class Cluster:
                              "BALLAST_DELAY": ",".join(f"w{worker}:{delay}" for worker, delay in delays.items())}
         self.hosts = machines.Hosts(["servers"] + [f"w{worker}" for worker in range(len(links))])
         try:
-            self._shape()
+            self._shape(servers or sum(links) / 2)
         except BaseException:
             self.hosts.remove()
             raise
         self.closes = Closes(folder / "closes", chunks)
         self.closes.start()
 
-    def _shape(self):
-        """The servers' link takes half of what the workers' links take together."""
-        servers = sum(self.links) / 2
+    def _shape(self, servers):
         self.hosts.share_up("servers", servers, {f"w{worker}": rate for worker, rate in enumerate(self.links)})
         self.hosts.limit_down("servers", servers)
         for worker, rate in enumerate(self.links):

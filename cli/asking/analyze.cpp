@@ -40,6 +40,28 @@ Words words_of(Resource resource) {
   return {"decisions", "a step"};
 }
 
+const char* word_of(insight::Cause cause) {
+  switch (cause) {
+    case insight::Cause::compute:
+      return "compute";
+    case insight::Cause::passing:
+      return "passing stops";
+    case insight::Cause::data:
+      return "data wait";
+    case insight::Cause::worker_link:
+      return "link";
+    case insight::Cause::server_link:
+      return "server link";
+    case insight::Cause::processor:
+      return "processor";
+    case insight::Cause::lead:
+      break;
+  }
+  return "decisions";
+}
+
+std::string of_whole(double part) { return fixed(100 * part, 1) + " %"; }
+
 std::string line_of(const insight::Severity& found) {
   const auto words = words_of(found.resource);
   auto line = "  " + found.who;
@@ -114,13 +136,60 @@ std::string severity_json(const std::vector<insight::Severity>& found) {
   return text;
 }
 
+std::string verdict_lines(const std::optional<insight::Verdict>& verdict) {
+  if (!verdict) {
+    return "what that costs cannot be told: it takes a job in rounds that can be replayed, and all updates of four "
+           "steps in a row\n";
+  }
+  auto text = "a step takes " + fixed(verdict->step, 1) + " ms (" + fixed(verdict->replayed, 1) + " in a replay)";
+  if (verdict->found.empty()) {
+    return text + ", and nothing is found to hold it up\n";
+  }
+  text += ", " + fixed(verdict->slowdown, 2) + " x as long as without all of:\n";
+  for (const auto& one : verdict->found) {
+    auto line = "  " + one.who;
+    line.resize(std::max<std::size_t>(line.size(), 28), ' ');
+    line += std::string(" ") + word_of(one.cause);
+    line.resize(std::max<std::size_t>(line.size(), 52), ' ');
+    text += line + " " + fixed(one.severity, 2) + " x: without it alone a step takes " + of_whole(1 - 1 / one.gain) +
+            " less, with it alone " + of_whole(one.cost - 1) + " more";
+    text += one.lost > 0 ? "; " + fixed(one.lost, 1) + " s lost\n" : "\n";
+  }
+  return text;
+}
+
+std::string verdict_json(const std::optional<insight::Verdict>& verdict) {
+  if (!verdict) {
+    return {};
+  }
+  const auto dumped = [](const nlohmann::ordered_json& json) {
+    return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  };
+  auto text = dumped({{"steps", verdict->steps},
+                      {"step_ms", verdict->step},
+                      {"replayed_ms", verdict->replayed},
+                      {"slowdown", verdict->slowdown}});
+  for (const auto& one : verdict->found) {
+    text += dumped({{"who", one.who},
+                    {"cause", word_of(one.cause)},
+                    {"severity", one.severity},
+                    {"gain", one.gain},
+                    {"cost", one.cost},
+                    {"lost_s", one.lost}});
+  }
+  return text;
+}
+
 int analyze(const AnalyzeOptions& options) {
   const auto trace = trace_of(options);
   if (!trace) {
     return 1;
   }
   const auto found = insight::severities(*trace);
-  const auto text = options.json ? severity_json(found) : severity_lines(*trace, found, options.all);
+  auto times = insight::job_times(*trace);
+  const auto verdict = times ? insight::verdict(*std::move(times), found) : std::nullopt;
+  const auto text = options.json ? severity_json(found) + verdict_json(verdict)
+                                 : severity_lines(*trace, found, options.all) + verdict_lines(verdict);
   std::fputs(text.c_str(), stdout);
   return 0;
 }

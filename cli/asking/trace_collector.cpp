@@ -111,6 +111,7 @@ std::optional<insight::JobTrace> TraceCollector::collect(Step steps) {
   }
   insight::JobTrace trace;
   trace.job = status->job;
+  trace.rules = who->rules;
   const auto first = status->step > steps ? status->step - steps : 0;
   for (const auto& source : who->sources) {
     trace.processes.push_back(read(source, first, *status));

@@ -382,6 +382,7 @@ struct Described<TracePart> : Plain<TracePart, schema::TracePart> {
   static constexpr std::tuple fields{BALLAST_FIELD(number, kCounts),
                                      BALLAST_FIELD(source),
                                      BALLAST_FIELD(sources, List{kMaxTraceSources}),
+                                     BALLAST_FIELD(rules),
                                      BALLAST_FIELD(records, List{kMaxTraceRecords}),
                                      BALLAST_FIELD(next, kCounts),
                                      BALLAST_FIELD(lost, kCounts),

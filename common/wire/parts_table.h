@@ -339,11 +339,19 @@ struct Described<ClockReading> : Plain<ClockReading, schema::ClockReading> {
                                      BALLAST_FIELD(error, kSpans), BALLAST_FIELD(round_trip, kSpans)};
 };
 
+template <>
+struct Described<SharingRules> : Plain<SharingRules, schema::SharingRules> {
+  static constexpr std::tuple fields{BALLAST_FIELD(slots, AtMost{kMaxSlots}), BALLAST_FIELD(chunks, kChunks),
+                                     BALLAST_FIELD(bytes, kBytes), BALLAST_FIELD(by_speed),
+                                     BALLAST_FIELD(redistributes)};
+};
+
 // All of them, in the order of docs/messages.md.
-using Parts = Types<LaneId, DatabaseLife, SlotRange, Work, ItemRange, JournalMark, ShardLife, LeadNumber, Grant,
-                    SnapshotId, PhaseTimes, StepFactors, Prospect, ChunkMeasure, StepStatistics, SessionSlots, Standing,
-                    Extra, Evaluation, CopyState, CopyProgress, CopyStatus, Metric, SplitStatus, StalenessCounts,
-                    ItemPush, StepWork, RoundOrder, SlotProgress, ItemOrder, RoundReport, ItemReport, Replayed,
-                    LaneAddress, SessionStatus, Told, RollbackCounts, TraceSource, TraceRecord, ClockReading>;
+using Parts =
+    Types<LaneId, DatabaseLife, SlotRange, Work, ItemRange, JournalMark, ShardLife, LeadNumber, Grant, SnapshotId,
+          PhaseTimes, StepFactors, Prospect, ChunkMeasure, StepStatistics, SessionSlots, Standing, Extra, Evaluation,
+          CopyState, CopyProgress, CopyStatus, Metric, SplitStatus, StalenessCounts, ItemPush, StepWork, RoundOrder,
+          SlotProgress, ItemOrder, RoundReport, ItemReport, Replayed, LaneAddress, SessionStatus, Told, RollbackCounts,
+          TraceSource, TraceRecord, ClockReading, SharingRules>;
 
 }  // namespace ballast::wire

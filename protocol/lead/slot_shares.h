@@ -72,6 +72,7 @@ class SlotShares {
   [[nodiscard]] Standing standing(SessionId session, Step until) const { return standing_.standing(session, until); }
   // The session's share of the open step, where that is not its standing range.
   [[nodiscard]] std::optional<StepWork> now(SessionId session) const;
+  [[nodiscard]] const Rules& rules() const { return holders_.rules(); }
   [[nodiscard]] Generation generation() const { return standing_.generation(); }
   [[nodiscard]] bool observed() const { return holders_.open().is_observed; }
   [[nodiscard]] Step open() const { return holders_.open().step; }

@@ -17,7 +17,7 @@ enum class TraceKind : std::uint8_t {
   fetch,    // a slot's examples, read by a reader: begun, done
   weights,  // of a version, what has arrived, written to where it is computed with: begun, done
   slot,     // wanted its examples, had them, had them for as long as all its forward passes took, was done
-  push,     // a contribution: ready, handed to the transport, taken by the kernel
+  push,     // a contribution: ready, handed to the transport, taken by the kernel; so many bytes
   pull,     // a chunk's version: asked for, handed to the transport by the lane (the lane's clock), arrived, stored
   // ---- of a lane; `peer` is a session
   contribution,  // handed to the transport by its worker (the worker's clock), read, summed
@@ -65,6 +65,16 @@ struct ClockReading {
   bool operator==(const ClockReading&) const = default;
 };
 
+// How a job in rounds shares out its slots: what a replay of its steps goes by.
+struct SharingRules {
+  Slot slots = 0;            // of a step
+  std::uint32_t chunks = 0;  // that the model is sent in
+  std::uint64_t bytes = 0;   // of all of them
+  bool by_speed = false;
+  bool redistributes = false;
+  bool operator==(const SharingRules&) const = default;
+};
+
 // ---- command line to lead, and lead to whoever has the records
 
 struct TraceAsked {
@@ -80,11 +90,12 @@ struct TraceAsked {
 struct TracePart {
   std::uint64_t number = 0;  // of what it answers
   TraceSource source;
-  std::vector<TraceSource> sources;  // who is there
-  std::vector<TraceRecord> records;  // in the order in which they were made
-  std::uint64_t next = 0;            // where the next part begins
-  std::uint64_t lost = 0;            // records that gave way to newer ones between the part before and this one
-  bool ends = false;                 // there is no more as yet
+  std::vector<TraceSource> sources;   // who is there
+  std::optional<SharingRules> rules;  // likewise; none: the job is not in rounds
+  std::vector<TraceRecord> records;   // in the order in which they were made
+  std::uint64_t next = 0;             // where the next part begins
+  std::uint64_t lost = 0;             // records that gave way to newer ones between the part before and this one
+  bool ends = false;                  // there is no more as yet
   std::optional<ClockReading> clock;
   bool operator==(const TracePart&) const = default;
 };

@@ -23,18 +23,18 @@ TEST_CASE("step trace: a contribution from when it was ready until the kernel ha
   trace.ready({4, {0, 2}, 1, 60}, 100);
   trace.taken(60, 120);  // not sent yet
   CHECK(records_of(trace).empty());
-  trace.sent(3, push_of(1), 60, 150);
+  trace.sent(3, push_of(1), 60, 800, 150);
   trace.released(60);  // the receipt may come first
   trace.taken(60, 190);
   const auto records = records_of(trace);
   REQUIRE(records.size() == 1);
-  CHECK(records[0] == TraceRecord{4, 3, 100, 150, 190, 0, 1, {0, 2}, TraceKind::push});
+  CHECK(records[0] == TraceRecord{4, 3, 100, 150, 190, 800, 1, {0, 2}, TraceKind::push});
 }
 
 TEST_CASE("step trace: what is sent again, over another connection, is let go of once for each") {
   StepTrace trace;
-  trace.sent(3, push_of(1), 60, 150);
-  trace.sent(3, push_of(1), 60, 400);
+  trace.sent(3, push_of(1), 60, 800, 150);
+  trace.sent(3, push_of(1), 60, 800, 400);
   trace.taken(60, 0);  // the first never left
   trace.taken(60, 500);
   trace.taken(60, 600);
@@ -51,7 +51,7 @@ TEST_CASE("step trace: weights from when they were asked for until they are stor
   trace.asked(pull, 100);
   auto push = push_of(2);
   push.want_next = true;
-  trace.sent(0, push, 61, 200);  // asks as well
+  trace.sent(0, push, 61, 800, 200);  // asks as well
   Weights weights;
   weights.version = 5;
   for (const ChunkId chunk : {1U, 2U, 3U}) {
@@ -82,7 +82,7 @@ TEST_CASE("step trace: where items are updates, versions are told as steps") {
 
 TEST_CASE("step trace: of links, once a second, what was sent again since the look before") {
   StepTrace trace;
-  trace.sent(3, push_of(1), 60, 150);
+  trace.sent(3, push_of(1), 60, 800, 150);
   Micros now = 5'000'000;
   const auto look = [&](const LinkInfo& info) {
     CHECK(trace.wants_links(now));

@@ -21,10 +21,10 @@ insight::JobTrace of_steps(Step first, Step last) {
   return trace;
 }
 
-const std::vector<Severity> kFound = {{Resource::uplink, "worker b", 80, 8, 10, true},
-                                      {Resource::data, "worker c", 20, 0, 1.5, true},
-                                      {Resource::processor, "shard 0 lane 1", 900, 100, 9, true},
-                                      {Resource::compute, "worker a", 40, 40.5, 1, false}};
+const std::vector<Severity> kFound = {{Resource::uplink, "worker b", 0, 80, 8, 10, true},
+                                      {Resource::data, "worker c", 0, 20, 0, 1.5, true},
+                                      {Resource::processor, "shard 0 lane 1", 0, 900, 100, 9, true},
+                                      {Resource::compute, "worker a", 0, 40, 40.5, 1, false}};
 
 TEST_CASE("what is slow is told in a line each, the rest only if it is asked for") {
   const auto text = severity_lines(of_steps(3, 22), kFound, false);
@@ -55,6 +55,37 @@ TEST_CASE("programs are told all of it, an object a line") {
       "\n"
       R"({"who":"worker a","resource":"compute","takes_ms":40.0,"ideal_ms":40.5,"severity":1.0,"slow":false})"
       "\n");
+}
+
+const insight::Verdict kVerdict = {20,
+                                   592.04,
+                                   609.4,
+                                   1.154,
+                                   {{insight::Cause::compute, "worker b", 2.006, 1.25, 1.1, 0},
+                                    {insight::Cause::passing, "worker a", 1.05, 1.0, 1.02, 2.04}}};
+
+TEST_CASE("what it costs is told in a line each: gained without it alone, and added by it alone") {
+  CHECK(
+      verdict_lines(kVerdict) ==
+      "a step takes 592.0 ms (609.4 in a replay), 1.15 x as long as without all of:\n"
+      "  worker b                   compute                 2.01 x: without it alone a step takes 20.0 % less, with it "
+      "alone 10.0 % more\n"
+      "  worker a                   passing stops           1.05 x: without it alone a step takes 0.0 % less, with it "
+      "alone 2.0 % more; 2.0 s lost\n");
+  CHECK(verdict_lines(insight::Verdict{20, 592, 600, 1, {}}) ==
+        "a step takes 592.0 ms (600.0 in a replay), and nothing is found to hold it up\n");
+  CHECK(verdict_lines(std::nullopt).starts_with("what that costs cannot be told: "));
+}
+
+TEST_CASE("programs are told of the job in one object, and of each cause in another") {
+  CHECK(verdict_json(kVerdict) ==
+        R"({"steps":20,"step_ms":592.04,"replayed_ms":609.4,"slowdown":1.154})"
+        "\n"
+        R"({"who":"worker b","cause":"compute","severity":2.006,"gain":1.25,"cost":1.1,"lost_s":0.0})"
+        "\n"
+        R"({"who":"worker a","cause":"passing stops","severity":1.05,"gain":1.0,"cost":1.02,"lost_s":2.04})"
+        "\n");
+  CHECK(verdict_json(std::nullopt).empty());
 }
 
 }  // namespace

@@ -105,6 +105,7 @@ void fill(Random& random, ItemReport& value);
 void fill(Random& random, TraceSource& value);
 void fill(Random& random, TraceRecord& value);
 void fill(Random& random, ClockReading& value);
+void fill(Random& random, SharingRules& value);
 
 template <typename... Fields>
 void fill_all(Random& random, Fields&... fields) {
@@ -495,14 +496,20 @@ void fill(Random& random, ClockReading& value) {
   fill_all(random, a, b, c, d);
 }
 
+void fill(Random& random, SharingRules& value) {
+  auto& [slots, a, b, c, d] = value;
+  fill_all(random, a, b, c, d);
+  slots = static_cast<Slot>(between(random, 1, kMaxSlots));
+}
+
 void fill(Random& random, TraceAsked& value) {
   auto& [a, b, c, d] = value;
   fill_all(random, a, b, c, d);
 }
 
 void fill(Random& random, TracePart& value) {
-  auto& [a, b, c, d, e, f, g, h] = value;
-  fill_all(random, a, b, c, d, e, f, g, h);
+  auto& [a, b, c, d, e, f, g, h, i] = value;
+  fill_all(random, a, b, c, d, e, f, g, h, i);
 }
 
 template <typename Value>

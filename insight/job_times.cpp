@@ -1,0 +1,417 @@
+#include "insight/job_times.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "insight/link_rates.h"
+#include "insight/medians.h"
+
+namespace ballast::insight {
+namespace {
+
+constexpr double kWaits = 0.02;  // of a slot: whoever waits less for its examples is never late
+constexpr std::size_t kLeastSteps = 4;
+constexpr ChunkId kMostChunks = 1U << 17U;
+constexpr std::size_t kMostLanes = 1U << 12U;
+constexpr std::size_t kMostMessages = std::size_t{1} << 20U;  // of a step: a replay has them all under way at times
+
+class Taken {
+ public:
+  Taken(const JobTrace& trace, std::size_t most) : trace_(trace), peers_(trace), most_(most) {}
+
+  std::optional<JobTimes> all() {
+    if (!trace_.rules || trace_.rules->slots == 0 || trace_.rules->slots > kMaxSlots) {
+      return std::nullopt;
+    }
+    times_.rules = *trace_.rules;
+    if (!of_lanes() || !choose_steps()) {
+      return std::nullopt;
+    }
+    of_updates();
+    if (!of_workers()) {
+      return std::nullopt;
+    }
+    of_contributions();
+    of_links();
+    return std::move(times_);
+  }
+
+ private:
+  [[nodiscard]] std::size_t place_of(const ProcessTrace& process) const {
+    return static_cast<std::size_t>(&process - trace_.processes.data());
+  }
+  [[nodiscard]] bool is_in(Step step) const { return step >= first_ && step < first_ + times_.steps; }
+
+  // Whether there are any, and no more chunks than a replay can have.
+  bool of_lanes() {
+    ChunkId chunks = 0;
+    for (const auto& process : trace_.processes) {
+      if (process.source.role != TraceRole::lane) {
+        continue;
+      }
+      lanes_.push_back(&process);
+      times_.lanes.push_back({.name = process.name, .process = place_of(process), .shard = process.source.lane.shard});
+      for (const auto& record : process.records) {
+        if (record.kind == TraceKind::update) {
+          chunks = std::max(chunks, std::min(record.chunk, kMostChunks) + 1);
+        }
+      }
+    }
+    if (chunks == 0 || chunks > kMostChunks || chunks != times_.rules.chunks || lanes_.size() > kMostLanes ||
+        std::ranges::any_of(times_.lanes, [&](const LaneTimes& lane) { return lane.shard >= lanes_.size(); })) {
+      return false;
+    }
+    for (const auto& lane : times_.lanes) {
+      times_.shards.resize(std::max<std::size_t>(times_.shards.size(), lane.shard + 1));
+    }
+    times_.lane_of.assign(chunks, 0);
+    times_.bytes.assign(chunks, 0);
+    times_.sum.assign(chunks, 0);
+    times_.apply.assign(chunks, 0);
+    return true;
+  }
+
+  // Of each step, which chunks are updated, and when the last one was.
+  struct Updates {
+    std::set<ChunkId> chunks;
+    Micros last = 0;
+  };
+
+  [[nodiscard]] std::map<Step, Updates> updates() {
+    std::map<Step, Updates> found;
+    for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
+      for (const auto& record : lanes_[lane]->records) {
+        if (record.kind == TraceKind::update && record.third != 0) {
+          auto& of_step = found[record.step];
+          of_step.chunks.insert(record.chunk);
+          of_step.last = std::max(of_step.last, lanes_[lane]->on_lead(record.third));
+          times_.lane_of[record.chunk] = static_cast<std::uint32_t>(lane);
+        }
+      }
+    }
+    return found;
+  }
+
+  // Since then all that has contributed is here, and has said what it computed.
+  [[nodiscard]] Step known_from() const {
+    std::set<const ProcessTrace*> computing;
+    for (const auto& process : trace_.processes) {
+      if (std::ranges::any_of(process.records, [](const auto& each) { return each.kind == TraceKind::slot; })) {
+        computing.insert(&process);
+      }
+    }
+    Step from = 0;
+    for (const auto* lane : lanes_) {
+      for (const auto& record : lane->records) {
+        if (record.kind == TraceKind::contribution && !computing.contains(peers_.worker(record.peer))) {
+          from = std::max(from, record.step + 1);
+        }
+      }
+    }
+    return from;
+  }
+
+  // The newest of which each chunk's update is there, one after the other; and how long they took. A job that was taken
+  // back counts steps again: the newest is what was updated last.
+  bool choose_steps() {
+    const auto all = updates();
+    const auto newest = std::ranges::max_element(all, {}, [](const auto& step) { return step.second.last; });
+    const auto from = known_from();
+    std::vector<std::pair<Step, Micros>> whole;
+    for (auto step = newest == all.end() ? all.begin() : std::next(newest);
+         step != all.begin() && whole.size() <= most_;) {
+      --step;
+      const bool is_whole = step->second.chunks.size() == times_.lane_of.size() && step->first >= from;
+      const bool goes_on =
+          whole.empty() || (step->first + 1 == whole.back().first && step->second.last < whole.back().second);
+      if (is_whole && goes_on) {
+        whole.emplace_back(step->first, step->second.last);
+      } else if (!whole.empty()) {
+        break;
+      }
+    }
+    if (whole.size() < kLeastSteps) {
+      return false;
+    }
+    std::ranges::reverse(whole);
+    // The first one's end is the begin of the second.
+    times_.steps = whole.size() - 1;
+    first_ = whole[1].first;
+    times_.step = static_cast<double>(whole.back().second - whole.front().second) / static_cast<double>(times_.steps);
+    began_ = whole.front().second;
+    ended_ = whole.back().second;
+    return true;
+  }
+
+  void of_updates() {
+    of_decisions();
+    const bool decides = !times_.decisions.empty();
+    std::map<ChunkId, std::vector<double>> applied;
+    for (const auto* lane : lanes_) {
+      for (const auto& record : lane->records) {
+        if (record.kind == TraceKind::update && is_in(record.step)) {
+          // Until it is begun it waits for the decision, if there is one.
+          applied[record.chunk].push_back(span(decides ? record.second : record.first, record.third));
+        }
+      }
+    }
+    for (auto& [chunk, spans] : applied) {
+      times_.apply[chunk] = mean(spans);
+    }
+  }
+
+  // Whether a replay can have so many.
+  bool of_workers() {
+    for (const auto& process : trace_.processes) {
+      if (process.source.role == TraceRole::worker) {
+        workers_.push_back(&process);
+      }
+    }
+    if (workers_.size() > kMaxSessions || workers_.size() * times_.lane_of.size() > kMostMessages) {
+      return false;
+    }
+    for (const auto* process : workers_) {
+      times_.workers.push_back(of_worker(*process));
+    }
+    // Who computed nothing in these steps is taken for a usual one.
+    std::vector<double> known;
+    for (const auto& worker : times_.workers) {
+      if (worker.slot > 0) {
+        known.push_back(worker.slot);
+      }
+    }
+    for (auto& worker : times_.workers) {
+      worker.slot = worker.slot > 0 ? worker.slot : median(known);
+    }
+    return !known.empty();
+  }
+
+  WorkerTimes of_worker(const ProcessTrace& process) {
+    WorkerTimes own;
+    own.name = process.name;
+    own.process = place_of(process);
+    own.slots.resize(times_.steps);
+    std::map<std::pair<Step, Slot>, const TraceRecord*> slots;
+    std::map<Step, Micros> has_weights;
+    std::map<ChunkId, std::vector<double>> ready;
+    for (const auto& record : process.records) {
+      if (record.kind == TraceKind::slot && is_in(record.step) && is_sound(record)) {
+        slots[{record.step, record.slots.begin}] = &record;
+      } else if (record.kind == TraceKind::pull) {
+        auto& last = has_weights[record.step];
+        last = std::max(last, record.fourth);
+      }
+    }
+    of_slots(slots, has_weights, own);
+    for (const auto& record : process.records) {
+      if (record.kind != TraceKind::push || record.chunk >= times_.bytes.size()) {
+        continue;
+      }
+      times_.bytes[record.chunk] = static_cast<double>(record.fourth);
+      const auto slot = slots.find({record.step, record.slots.end - 1});
+      if (slot != slots.end() && slot->second->fourth > slot->second->second) {
+        ready[record.chunk].push_back(span(slot->second->second, record.first) /
+                                      span(slot->second->second, slot->second->fourth));
+      }
+    }
+    own.ready.assign(times_.bytes.size(), 1);
+    for (auto& [chunk, parts] : ready) {
+      own.ready[chunk] = std::min(median(std::move(parts)), 2.0);
+    }
+    own.delay = delay_of(process);
+    return own;
+  }
+
+  // Its times are known, and it lies in the time that is looked at, or has begun before.
+  [[nodiscard]] bool is_sound(const TraceRecord& slot) const {
+    return slot.first != 0 && slot.first <= slot.second && slot.second <= slot.fourth &&
+           slot.fourth - slot.first <= 2 * (ended_ - began_);
+  }
+
+  void of_slots(const std::map<std::pair<Step, Slot>, const TraceRecord*>& slots,
+                const std::map<Step, Micros>& has_weights, WorkerTimes& own) const {
+    std::vector<const TraceRecord*> in_order;
+    for (const auto& [key, record] : slots) {
+      in_order.push_back(record);
+    }
+    std::ranges::sort(in_order, {}, &TraceRecord::first);
+    std::vector<double> takes;
+    std::vector<double> waits;
+    std::vector<double> reads;  // between two slots' examples, where the second was waited for
+    std::vector<double> begins;
+    std::vector<double> between;
+    const TraceRecord* before = nullptr;
+    for (const auto* record : in_order) {
+      takes.push_back(span(record->second, record->fourth));
+      waits.push_back(span(record->first, record->second));
+      own.slots[record->step - first_].push_back(takes.back());
+      if (before != nullptr && before->step == record->step) {
+        between.push_back(span(before->fourth, record->first));
+        if (waits.back() > kWaits * takes.back()) {
+          reads.push_back(span(before->second, record->second));
+        }
+      } else if (const auto found = has_weights.find(record->step); found != has_weights.end()) {
+        begins.push_back(span(found->second, record->first));
+      }
+      before = record;
+    }
+    own.slot = median(takes);
+    own.begins = median(begins);
+    own.between = median(between);
+    // Between steps a reader catches up.
+    own.fetch = mean(waits) <= kWaits * own.slot ? 0 : reads.empty() ? mean(waits) + own.slot : median(reads);
+  }
+
+  // Half of the quickest exchange with the lead: the kernel's round trips have time in them in which messages waited.
+  static double delay_of(const ProcessTrace& process) {
+    return process.clock ? static_cast<double>(process.clock->round_trip) / 2 : 0;
+  }
+
+  // What arrived last at all lanes together, as its kernel has it: of a worker that has sent too little of late.
+  static double rate_by_kernel(const ProcessTrace& process) {
+    std::map<std::uint64_t, Micros> rates;
+    for (const auto& record : process.records) {
+      if (record.kind == TraceKind::link) {
+        rates[record.peer] = record.fourth;
+      }
+    }
+    double all = 0;
+    for (const auto& [lane, rate] : rates) {
+      all += static_cast<double>(rate) / 1e6;
+    }
+    return all;
+  }
+
+  void of_contributions() {
+    std::map<ChunkId, std::vector<double>> summed;
+    for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
+      double busy = 0;
+      double processor = 0;
+      double span_of_work = 0;
+      double known = 0;
+      double messages = 0;
+      for (const auto& record : lanes_[lane]->records) {
+        const auto at = lanes_[lane]->on_lead(record.second);
+        if (record.kind == TraceKind::work && at > began_ && at <= ended_ + kLook) {
+          span_of_work += span(record.first, record.second);
+          busy += static_cast<double>(record.third);
+          processor += static_cast<double>(record.fourth);
+        } else if (record.kind == TraceKind::contribution && is_in(record.step)) {
+          const auto sum = span(record.second, record.third);
+          if (sum > 0) {  // else it came too late
+            summed[record.chunk].push_back(sum);
+          }
+          known += sum;
+          ++messages;
+        } else if (record.kind == TraceKind::update && is_in(record.step)) {
+          known += times_.apply[record.chunk];
+        }
+      }
+      if (span_of_work > 0 && messages > 0) {
+        const auto rest = busy / span_of_work * times_.step * static_cast<double>(times_.steps) - known;
+        times_.lanes[lane].message = std::max(0.0, rest / messages);
+        times_.lanes[lane].starved = std::max(1.0, busy / std::min(std::max(processor, 1.0), busy + 1));
+      }
+    }
+    for (auto& [chunk, spans] : summed) {
+      if (chunk < times_.sum.size()) {
+        times_.sum[chunk] = mean(spans);
+      }
+    }
+  }
+
+  void of_links() {
+    // A stretch in which to look how much a link carries: of a short step a short one.
+    const auto stretch = std::clamp(times_.step / 8, 2'000.0, 40'000.0);
+    const auto in = link_rates(contributions(), workers_.size(), times_.shards.size(), stretch);
+    const auto out = link_rates(weights(), workers_.size(), times_.shards.size(), stretch);
+    for (std::size_t i = 0; i < workers_.size(); ++i) {
+      auto& own = times_.workers[i];
+      const bool has_slots = std::ranges::any_of(own.slots, [](const auto& step) { return !step.empty(); });
+      own.up = in.workers[i] > 0 || has_slots ? in.workers[i] : rate_by_kernel(*workers_[i]);
+      own.down = out.workers[i] > 0 || has_slots ? out.workers[i] : own.up;
+    }
+    for (std::size_t i = 0; i < times_.shards.size(); ++i) {
+      times_.shards[i] = {in.shards[i], out.shards[i]};
+    }
+    times_.servers = {in.all, out.all};
+  }
+
+  [[nodiscard]] std::vector<Carried> contributions() const {
+    std::map<const ProcessTrace*, std::size_t> places;
+    for (std::size_t i = 0; i < workers_.size(); ++i) {
+      places[workers_[i]] = i;
+    }
+    std::vector<Carried> carried;
+    for (const auto* lane : lanes_) {
+      for (const auto& record : lane->records) {
+        const bool is_one = record.kind == TraceKind::contribution && lane->clock;
+        const auto* worker = is_one ? peers_.worker(record.peer) : nullptr;
+        const auto at = worker == nullptr ? Times{} : on_one_clock(peers_, *lane, record);
+        if (at.first != 0 && record.chunk < times_.bytes.size()) {
+          // The turn that has read it began when it was there; before that it may have lain there.
+          carried.push_back({static_cast<double>(at.first), static_cast<double>(at.fourth != 0 ? at.fourth : at.second),
+                             times_.bytes[record.chunk], places[worker], lane->source.lane.shard});
+        }
+      }
+    }
+    return carried;
+  }
+
+  [[nodiscard]] std::vector<Carried> weights() const {
+    std::vector<Carried> carried;
+    for (std::size_t i = 0; i < workers_.size(); ++i) {
+      for (const auto& record : workers_[i]->records) {
+        const bool is_one = record.kind == TraceKind::pull && workers_[i]->clock;
+        const auto* lane = is_one ? peers_.lane(record.peer) : nullptr;
+        const auto at = lane == nullptr ? Times{} : on_one_clock(peers_, *workers_[i], record);
+        if (at.second != 0 && record.chunk < times_.bytes.size()) {
+          carried.push_back({static_cast<double>(at.second), static_cast<double>(at.third), times_.bytes[record.chunk],
+                             i, lane->source.lane.shard});
+        }
+      }
+    }
+    return carried;
+  }
+
+  // Of steps that share a plan with others the one before holds.
+  void of_decisions() {
+    std::map<Step, double> took;
+    for (const auto& process : trace_.processes) {
+      for (const auto& record : process.records) {
+        if (record.kind == TraceKind::decision && is_in(record.step)) {
+          took[record.step] = span(record.first, record.second);
+        }
+      }
+    }
+    for (std::size_t i = 0; !took.empty() && i < times_.steps; ++i) {
+      const auto found = took.find(first_ + i);
+      times_.decisions.push_back(found != took.end()        ? found->second
+                                 : times_.decisions.empty() ? took.begin()->second
+                                                            : times_.decisions.back());
+    }
+  }
+
+  static double span(Micros from, Micros until) { return until > from ? static_cast<double>(until - from) : 0; }
+
+  static constexpr Micros kLook = 100'000;  // a thread's work is recorded so often
+
+  const JobTrace& trace_;
+  const Peers peers_;
+  const std::size_t most_;
+  JobTimes times_;
+  std::vector<const ProcessTrace*> lanes_;
+  std::vector<const ProcessTrace*> workers_;
+  Step first_ = 0;
+  Micros began_ = 0;
+  Micros ended_ = 0;
+};
+
+}  // namespace
+
+std::optional<JobTimes> job_times(const JobTrace& trace, std::size_t most) { return Taken(trace, most).all(); }
+
+}  // namespace ballast::insight

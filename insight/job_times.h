@@ -1,0 +1,62 @@
+// What each piece of work of a job in rounds takes, as its last steps show it: what a replay of them is made of.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "insight/job_trace.h"
+
+namespace ballast::insight {
+
+// Spans are microseconds, rates bytes a microsecond; a rate of 0 takes no time.
+struct WorkerTimes {
+  std::string name;
+  std::size_t process = 0;                 // its place among the trace's
+  std::vector<std::vector<double>> slots;  // by step: what each slot took, in order, without the wait for its examples
+  double slot = 0;                         // their median
+  double fetch = 0;                        // between two slots' examples, of a reader that never waits
+  double begins = 0;                       // the first slot, after the last of a version's weights
+  double between = 0;                      // two slots
+  std::vector<double> ready;               // by chunk: its gradient, after that part of a slot
+  double up = 0;
+  double down = 0;
+  double delay = 0;  // of a message, one way
+};
+
+struct LaneTimes {
+  std::string name;
+  std::size_t process = 0;
+  std::uint32_t shard = 0;
+  double message = 0;  // reading one, and all else that is done beside sums and updates
+  double starved = 1;  // all that its thread does takes so many times as long as it had a processor for it
+};
+
+struct ServerLink {
+  double in = 0;
+  double out = 0;
+};
+
+struct JobTimes {
+  SharingRules rules;
+  std::size_t steps = 0;  // that this was taken from
+  double step = 0;        // what they took, the mean
+  // By chunk.
+  std::vector<double> bytes;
+  std::vector<std::uint32_t> lane_of;
+  std::vector<double> sum;  // of one contribution
+  std::vector<double> apply;
+  std::vector<WorkerTimes> workers;
+  std::vector<LaneTimes> lanes;
+  std::vector<ServerLink> shards;
+  ServerLink servers;             // of all shards together: they may share a machine
+  std::vector<double> decisions;  // by step, of the lead; empty: updates wait for none
+};
+
+// From the newest steps of which all updates are there, `most` at most. None: the job is not in rounds, or fewer than
+// four such steps are there in a row since somebody has left whose measurements are not here; or it is too large to be
+// replayed.
+std::optional<JobTimes> job_times(const JobTrace& trace, std::size_t most = 20);
+
+}  // namespace ballast::insight

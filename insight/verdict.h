@@ -1,0 +1,50 @@
+// What holds a job back, and what it would gain without it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "insight/job_times.h"
+#include "insight/severity.h"
+
+namespace ballast::insight {
+
+// What may hold a job in rounds back.
+enum class Cause : std::uint8_t {
+  compute,      // of a worker
+  passing,      // slots of a worker that took much longer than its others
+  data,         // of a worker: its examples
+  worker_link,  // both ways
+  server_link,  // of a shard, both ways
+  processor,    // of a lane's thread
+  lead,         // its decisions
+};
+
+// Slowdowns: 1 is none.
+struct Finding {
+  Cause cause = Cause::compute;
+  std::string who;
+  double severity = 1;  // how slow it is beside its peers
+  double gain = 1;      // the job takes so many times as long as it would with this alone mended
+  double cost = 1;      // the job with all but this mended takes so many times as long as with all mended
+  double lost = 0;      // seconds, of what was looked at: of what passes
+};
+
+struct Verdict {
+  std::size_t steps = 0;       // that were looked at
+  double step = 0;             // milliseconds that one of them took
+  double replayed = 0;         // that one takes in the replay
+  double slowdown = 1;         // against the job with all that is found mended
+  std::vector<Finding> found;  // the one first that matters most
+};
+
+// By replays of what is measured, as it is and mended: a worker that computes slowly as its peers do (the median of
+// those that are not slow), data that is there at once, a link like that of a peer that is not suspected, a lane's
+// thread that has a processor whenever it wants one, a lead that decides within a millisecond, slots that pass as the
+// worker's others. `severities`: who is slow beside his peers, by the same measurements. It costs two replays for each
+// that is suspected, and a few more.
+std::optional<Verdict> verdict(JobTimes measured, const std::vector<Severity>& severities);
+
+}  // namespace ballast::insight

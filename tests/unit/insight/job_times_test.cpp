@@ -1,0 +1,157 @@
+#include "insight/job_times.h"
+
+#include <doctest/doctest.h>
+
+namespace ballast::insight {
+namespace {
+
+constexpr SessionId kOnly = 77;
+
+// A worker, a lane with two chunks; steps of 100 ms from step 5 on, two slots in each. The worker's clock is a second
+// ahead of the lead's.
+class MadeTrace {
+ public:
+  MadeTrace() {
+    trace_.job = "a";
+    trace_.rules = SharingRules{2, 2, 300, true, true};
+    trace_.processes.resize(3);
+    auto& worker = trace_.processes[0];
+    worker.source = {TraceRole::worker, {}, kOnly};
+    worker.name = "worker a";
+    worker.clock = ClockReading{2'000'000, 1'000'000, 10, 400};
+    auto& lane = trace_.processes[1];
+    lane.source = {TraceRole::lane, {0, 0}, 0};
+    lane.name = "shard 0 lane 0";
+    lane.clock = ClockReading{0, 0, 10, 0};
+    trace_.processes[2].source = {TraceRole::lead, {}, 0};
+    trace_.processes[2].clock = ClockReading{0, 0, 0, 0};
+    for (Step step = 5; step < 15; ++step) {
+      add(step);
+    }
+  }
+
+  JobTrace& job() { return trace_; }
+
+ private:
+  void add(Step step) {
+    auto& worker = trace_.processes[0].records;
+    auto& lane = trace_.processes[1].records;
+    const Micros begin = 10'000'000 + 100'000 * step;
+    const Micros own = begin + 1'000'000;
+    for (Slot slot = 0; slot < 2; ++slot) {
+      const auto from = own + 1'000 + 40'500 * slot;
+      worker.push_back(
+          {step, 0, from, from + 2'000, from + 10'000, from + 40'000, 0, {slot, slot + 1}, TraceKind::slot});
+    }
+    for (ChunkId chunk = 0; chunk < 2; ++chunk) {
+      const auto ready = own + 1'000 + 40'500 + 2'000 + 19'000 * (chunk + 1);
+      worker.push_back({step, 0, ready, ready, ready + 10, 100 * (chunk + 1), chunk, {0, 2}, TraceKind::push});
+      const auto read = begin + 90'000 + 1'000 * chunk;
+      lane.push_back({step, kOnly, ready, read, read + 300, read, chunk, {0, 2}, TraceKind::contribution});
+      lane.push_back({step, 0, read + 300, read + 320, read + 500, 0, chunk, {}, TraceKind::update});
+      const auto arrived = own + 99'000 + 500 * chunk;
+      worker.push_back({step + 1, 0, own, read + 500, arrived, arrived + 20, chunk, {}, TraceKind::pull});
+    }
+  }
+
+  JobTrace trace_;
+};
+
+TEST_CASE("job times: what each piece of work took") {
+  MadeTrace trace;
+  const auto times = job_times(trace.job());
+  REQUIRE(times);
+  CHECK(times->steps == 9);  // the first one's end is the begin of the second
+  CHECK(times->step == 100'000);
+  CHECK(times->rules.slots == 2);
+  CHECK(times->bytes == std::vector<double>{100, 200});
+  CHECK(times->lane_of == std::vector<std::uint32_t>{0, 0});
+  CHECK(times->sum == std::vector<double>{300, 300});
+  CHECK(times->apply == std::vector<double>{200, 200});
+  REQUIRE(times->workers.size() == 1);
+  const auto& worker = times->workers[0];
+  CHECK(worker.name == "worker a");
+  CHECK(worker.slots.size() == 9);
+  CHECK(worker.slots[8] == std::vector<double>{38'000, 38'000});
+  CHECK(worker.slot == 38'000);
+  CHECK(worker.fetch == 40'500);  // it waits 2 ms for each, and they are that much apart
+  CHECK(worker.begins == 100'000 + 1'000 - 99'520);
+  CHECK(worker.between == 500);
+  CHECK(worker.ready == std::vector<double>{0.5, 1});
+  CHECK(worker.delay == 200);
+  CHECK(times->decisions.empty());
+}
+
+TEST_CASE("job times: an update that waited for a decision took what came after it") {
+  MadeTrace trace;
+  for (Step step = 5; step < 15; ++step) {
+    trace.job().processes[2].records.push_back({step, 0, 1'000, 1'400, 0, 0, 0, {}, TraceKind::decision});
+  }
+  const auto times = job_times(trace.job());
+  REQUIRE(times);
+  CHECK(times->apply == std::vector<double>{180, 180});
+  CHECK(times->decisions == std::vector<double>(9, 400));
+}
+
+TEST_CASE("job times: a lane's thread that has a tenth of what it wants, and what it does beside sums and updates") {
+  MadeTrace trace;
+  for (Micros second = 0; second < 4; ++second) {
+    const auto from = 10'000'000 + 1'000'000 * second;
+    trace.job().processes[1].records.push_back({0, 0, from, from + 1'000'000, 200'000, 20'000, 0, {}, TraceKind::work});
+  }
+  const auto times = job_times(trace.job());
+  REQUIRE(times);
+  CHECK(times->lanes[0].starved == doctest::Approx(10));
+  CHECK(times->lanes[0].message == doctest::Approx((20'000.0 - 2 * 500) / 2));  // of a step's 20 ms
+}
+
+TEST_CASE("job times: of steps of which some update is not there nothing is told, nor of what they were before") {
+  MadeTrace trace;
+  auto& lane = trace.job().processes[1].records;
+  std::erase_if(lane, [](const TraceRecord& record) {
+    return record.kind == TraceKind::update && record.step == 9 && record.chunk == 1;
+  });
+  const auto times = job_times(trace.job());
+  REQUIRE(times);
+  CHECK(times->steps == 4);  // 10 to 14
+  std::erase_if(lane, [](const TraceRecord& record) { return record.step == 12; });
+  CHECK_FALSE(job_times(trace.job()));
+}
+
+TEST_CASE("job times: none of a job that is not in rounds, and none of a trace that makes no sense") {
+  MadeTrace trace;
+  auto job = trace.job();
+  job.rules.reset();
+  CHECK_FALSE(job_times(job));
+  job = trace.job();
+  job.rules->slots = kMaxSlots + 1;
+  CHECK_FALSE(job_times(job));
+  job = trace.job();
+  job.processes[1].source.lane.shard = ~0U;
+  CHECK_FALSE(job_times(job));
+  job = trace.job();
+  for (auto& record : job.processes[1].records) {
+    record.chunk = ~0U;
+  }
+  CHECK_FALSE(job_times(job));
+  CHECK_FALSE(job_times({}));
+}
+
+TEST_CASE(
+    "job times: a worker of which nothing went is taken for a usual one, with the link that its kernel has seen") {
+  MadeTrace trace;
+  auto& processes = trace.job().processes;
+  processes.emplace_back();
+  processes.back().source = {TraceRole::worker, {}, 99};
+  processes.back().records.push_back({0, 0, 1, 5'000, 0, 3'000'000, 0, {}, TraceKind::link});
+  processes.back().records.push_back({0, 0, 2, 5'000, 0, 4'000'000, 0, {}, TraceKind::link});
+  const auto times = job_times(trace.job());
+  REQUIRE(times);
+  REQUIRE(times->workers.size() == 2);
+  CHECK(times->workers[1].slot == 38'000);
+  CHECK(times->workers[1].up == 4);
+  CHECK(times->workers[1].down == 4);
+}
+
+}  // namespace
+}  // namespace ballast::insight

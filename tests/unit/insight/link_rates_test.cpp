@@ -1,0 +1,70 @@
+#include "insight/link_rates.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+namespace ballast::insight {
+namespace {
+
+// Messages of a kilobyte of one worker, all sent at once, that arrive one after the other.
+void send(std::vector<Carried>& messages, std::size_t worker, double at, double rate, std::size_t count = 100) {
+  for (std::size_t i = 1; i <= count; ++i) {
+    messages.push_back({at, at + 1'000 * static_cast<double>(i) / rate, 1'000, worker, i % 2});
+  }
+}
+
+TEST_CASE("link rates: a worker's link carries what it carries while its messages wait") {
+  std::vector<Carried> messages;
+  for (const double step : {0, 1'000'000, 2'000'000}) {
+    send(messages, 0, step, 10);
+    send(messages, 1, step + 300'000, 2);
+  }
+  const auto rates = link_rates(messages, 2, 2, 2'000);
+  CHECK(rates.workers[0] == doctest::Approx(10).epsilon(0.01));
+  CHECK(rates.workers[1] == doctest::Approx(2).epsilon(0.01));
+  // They are never busy together.
+  CHECK(rates.all == 0);
+}
+
+TEST_CASE("link rates: what most workers use at a time carries what all of them get through") {
+  std::vector<Carried> messages;
+  for (const double step : {0, 1'000'000, 2'000'000}) {
+    for (std::size_t worker = 0; worker < 4; ++worker) {
+      send(messages, worker, step, 5);
+    }
+  }
+  const auto rates = link_rates(messages, 4, 2, 2'000);
+  CHECK(rates.all == doctest::Approx(20).epsilon(0.1));
+  CHECK(rates.shards[0] == doctest::Approx(10).epsilon(0.1));
+  CHECK(rates.workers[3] == doctest::Approx(5).epsilon(0.1));
+}
+
+TEST_CASE("link rates: one slow worker that others wait for does not make the servers' link slow") {
+  std::vector<Carried> messages;
+  for (const double step : {0, 1'000'000, 2'000'000, 3'000'000}) {
+    for (std::size_t worker = 0; worker < 3; ++worker) {
+      for (double chunk = 0; chunk < 100; ++chunk) {  // one as each of the slow one's is there
+        messages.push_back({step + 5'000 * chunk, step + 5'000 * chunk + 100, 1'000, worker, 0});
+      }
+    }
+    send(messages, 3, step, 0.2);
+  }
+  const auto rates = link_rates(messages, 4, 2, 20'000);
+  CHECK(rates.all == 0);
+  CHECK(rates.workers[3] == doctest::Approx(0.2).epsilon(0.02));
+}
+
+TEST_CASE("link rates: what waited for nothing, and nothing at all, show no rate") {
+  CHECK(link_rates({}, 1, 1, 2'000).workers[0] == 0);
+  std::vector<Carried> messages;
+  for (double at = 0; at < 100'000; at += 1'000) {
+    messages.push_back({at, at + 10, 1'000, 0, 0});
+  }
+  const auto rates = link_rates(messages, 1, 1, 2'000);
+  CHECK(rates.workers[0] == 0);
+  CHECK(rates.shards[0] == 0);
+}
+
+}  // namespace
+}  // namespace ballast::insight

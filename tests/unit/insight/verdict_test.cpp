@@ -1,0 +1,178 @@
+#include "insight/verdict.h"
+
+#include <doctest/doctest.h>
+
+#include "tests/unit/insight/job_times_fixture.h"
+
+namespace ballast::insight {
+namespace {
+
+// A job that takes as long as its replay does.
+Verdict verdict_of(JobTimes times, const std::vector<Severity>& severities = {}) {
+  times.step = 500'000;
+  const auto found = verdict(std::move(times), severities);
+  REQUIRE(found);
+  return *found;
+}
+
+Severity slow(Resource resource, const std::string& who, double times) {
+  Severity severity;
+  severity.resource = resource;
+  severity.who = who;
+  severity.process = who.starts_with("worker w") ? static_cast<std::size_t>(who.back() - '0') : kLaneProcess;
+  severity.times = times;
+  severity.is_slow = true;
+  return severity;
+}
+
+TEST_CASE("verdict: of workers that are alike nobody is found") {
+  const auto found = verdict_of(job_of(4, 16));
+  CHECK(found.found.empty());
+  CHECK(found.slowdown == 1);
+  CHECK(found.steps == 10);
+  CHECK(found.replayed == doctest::Approx(400).epsilon(0.01));
+}
+
+TEST_CASE("verdict: one that all wait for costs as much as it is slow") {
+  auto times = job_of(4, 16);
+  slow_down(times.workers[2], 2);
+  const auto found = verdict_of(times, {slow(Resource::compute, "worker w2", 2)});
+  REQUIRE(found.found.size() == 1);
+  CHECK(found.found[0].cause == Cause::compute);
+  CHECK(found.found[0].who == "worker w2");
+  CHECK(found.found[0].severity == 2);
+  CHECK(found.found[0].gain == doctest::Approx(2).epsilon(0.01));
+  CHECK(found.found[0].cost == found.found[0].gain);
+  CHECK(found.slowdown == found.found[0].gain);
+}
+
+TEST_CASE("verdict: mending one of two that are as slow gains nothing, and each costs all of it") {
+  auto times = job_of(4, 16);
+  slow_down(times.workers[1], 2);
+  slow_down(times.workers[2], 2);
+  const auto found =
+      verdict_of(times, {slow(Resource::compute, "worker w1", 2), slow(Resource::compute, "worker w2", 2)});
+  REQUIRE(found.found.size() == 2);
+  for (const auto& one : found.found) {
+    CHECK(one.gain < 1.03);
+    CHECK(one.cost == doctest::Approx(2).epsilon(0.01));
+  }
+}
+
+TEST_CASE("verdict: the one that matters more comes first, whatever is slower beside its peers") {
+  auto times = job_of(4, 16);
+  slow_down(times.workers[1], 1.5);
+  times.workers[3].fetch = 1.9 * kSlot;
+  const auto found =
+      verdict_of(times, {slow(Resource::compute, "worker w1", 10), slow(Resource::data, "worker w3", 1.9)});
+  REQUIRE(found.found.size() == 2);
+  CHECK(found.found[0].who == "worker w3");
+  CHECK(found.found[0].gain == doctest::Approx(1.9 / 1.5).epsilon(0.02));
+  CHECK(found.found[0].cost == doctest::Approx(1.9).epsilon(0.02));
+  CHECK(found.found[1].gain < 1.01);
+  CHECK(found.found[1].cost == doctest::Approx(1.5).epsilon(0.02));
+}
+
+TEST_CASE("verdict: a slow link is mended to what a peer's carries, both ways, and is one cause") {
+  auto times = job_of(4, 16);
+  for (auto& worker : times.workers) {
+    worker.up = 20;
+    worker.down = 20;
+  }
+  times.workers[1].up = 2;
+  times.workers[1].down = 4;
+  const auto found =
+      verdict_of(times, {slow(Resource::uplink, "worker w1", 10), slow(Resource::downlink, "worker w1", 5)});
+  REQUIRE(found.found.size() == 1);
+  CHECK(found.found[0].cause == Cause::worker_link);
+  CHECK(found.found[0].severity == 10);
+  CHECK(found.found[0].gain == doctest::Approx((400 + 1000 + 250) / (400.0 + 100 + 50)).epsilon(0.02));
+}
+
+TEST_CASE("verdict: a link that is in nobody's way is an example of one that takes no time") {
+  auto times = job_of(4, 16);
+  times.workers[1].down = 2;
+  const auto found = verdict_of(times, {slow(Resource::downlink, "worker w1", 5)});
+  REQUIRE(found.found.size() == 1);
+  CHECK(found.found[0].gain == doctest::Approx((400 + 1000) / 400.0).epsilon(0.02));
+}
+
+TEST_CASE("verdict: a worker that got no slots in the window is judged by its link as it was seen last") {
+  auto times = job_of(4, 12);
+  for (auto& worker : times.workers) {
+    worker.up = 20;
+  }
+  times.workers[3].up = 2;
+  times.workers[3].slots.assign(times.steps, {});
+  const auto found = verdict_of(times);
+  REQUIRE(found.found.size() == 1);
+  CHECK(found.found[0].cause == Cause::worker_link);
+  CHECK(found.found[0].who == "worker w3");
+  CHECK(found.found[0].severity == 10);
+}
+
+TEST_CASE("verdict: what passes costs seconds, and takes no example from itself") {
+  auto times = job_of(4, 16);
+  times.workers[0].slots[4][2] += 2'000'000;
+  const auto found = verdict_of(times);
+  REQUIRE(found.found.size() == 1);
+  CHECK(found.found[0].cause == Cause::passing);
+  CHECK(found.found[0].lost == doctest::Approx(2).epsilon(0.02));
+}
+
+TEST_CASE("verdict: scatter of a tenth passes for nothing") {
+  auto times = job_of(4, 16);
+  double next = 0.9;
+  for (auto& worker : times.workers) {
+    for (auto& step : worker.slots) {
+      for (auto& slot : step) {
+        slot *= next;
+        next = next > 1.1 ? 0.9 : next + 0.013;
+      }
+    }
+  }
+  CHECK(verdict_of(times).found.empty());
+}
+
+TEST_CASE("verdict: a lane's thread without a processor, and a lead that decides late") {
+  auto times = job_of(2, 4);
+  times.sum = {100'000, 100'000};
+  times.lanes[0].starved = 10;
+  times.decisions.assign(times.steps, 101'000);
+  const auto found =
+      verdict_of(times, {slow(Resource::processor, "shard 0 lane 0", 10), slow(Resource::lead, "lead", 101)});
+  REQUIRE(found.found.size() == 2);
+  CHECK(found.found[0].cause == Cause::processor);
+  CHECK(found.found[0].gain == doctest::Approx((200 + 400 + 101) / (200 + 40 + 101.0)).epsilon(0.02));
+  CHECK(found.found[1].cause == Cause::lead);
+  CHECK(found.found[1].gain == doctest::Approx((200 + 400 + 101) / (200 + 400 + 1.0)).epsilon(0.02));
+}
+
+TEST_CASE("verdict: a shard whose link is slower than the others'") {
+  auto times = job_of(2, 4);
+  times.lanes = {{.name = "shard 0 lane 0", .shard = 0}, {.name = "shard 1 lane 0", .shard = 1}};
+  times.lane_of = {0, 1};
+  times.shards = {{10, 10}, {100, 100}};
+  const auto found = verdict_of(times);
+  REQUIRE(found.found.size() == 1);
+  CHECK(found.found[0].cause == Cause::server_link);
+  CHECK(found.found[0].who == "shard 0");
+  CHECK(found.found[0].severity == 10);
+  // Who has the weights first computes while the other's are on their way.
+  CHECK(found.found[0].gain == doctest::Approx((200 + 200 + 100) / (200 + 20 + 20.0)).epsilon(0.05));
+}
+
+TEST_CASE(
+    "verdict: where a job took longer than its replay, the servers' links were a little slower than they seemed") {
+  auto times = job_of(4, 16);
+  times.servers = {10, 10};  // 400 ms of slots; then 1,200 until the last chunk is there again, as it seems
+  times.step = 1'733'000;
+  CHECK(verdict(times, {})->replayed == doctest::Approx(1'733).epsilon(0.01));
+  times.step = 10'000'000;
+  CHECK(verdict(times, {})->replayed == doctest::Approx(400 + 1'200 / 0.8).epsilon(0.01));
+  times.step = 1'000'000;
+  CHECK(verdict(times, {})->replayed == doctest::Approx(1'600).epsilon(0.01));
+}
+
+}  // namespace
+}  // namespace ballast::insight
