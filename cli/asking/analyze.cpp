@@ -40,7 +40,7 @@ Words words_of(Resource resource) {
   return {"decisions", "a step"};
 }
 
-const char* word_of(insight::Cause cause) {
+const char* name_of_cause(insight::Cause cause) {
   switch (cause) {
     case insight::Cause::compute:
       return "compute";
@@ -149,7 +149,7 @@ std::string verdict_lines(const std::optional<insight::Verdict>& verdict) {
   for (const auto& one : verdict->found) {
     auto line = "  " + one.who;
     line.resize(std::max<std::size_t>(line.size(), 28), ' ');
-    line += std::string(" ") + word_of(one.cause);
+    line += std::string(" ") + name_of_cause(one.cause);
     line.resize(std::max<std::size_t>(line.size(), 52), ' ');
     text += line + " " + fixed(one.severity, 2) + " x: without it alone a step takes " + of_whole(1 - 1 / one.gain) +
             " less, with it alone " + of_whole(one.cost - 1) + " more";
@@ -171,7 +171,7 @@ std::string verdict_json(const std::optional<insight::Verdict>& verdict) {
                       {"slowdown", verdict->slowdown}});
   for (const auto& one : verdict->found) {
     text += dumped({{"who", one.who},
-                    {"cause", word_of(one.cause)},
+                    {"cause", name_of_cause(one.cause)},
                     {"severity", one.severity},
                     {"gain", one.gain},
                     {"cost", one.cost},
