@@ -15,6 +15,8 @@ namespace {
 constexpr double kWaits = 0.02;  // of a slot: whoever waits less for its examples is never late
 constexpr std::size_t kLeastSteps = 4;
 constexpr ChunkId kMostChunks = 1U << 17U;
+constexpr double kLongestStep = 1e12;  // eleven days
+constexpr double kFastest = 1e6;       // a terabyte a second
 constexpr std::size_t kMostLanes = 1U << 12U;
 constexpr std::size_t kMostMessages = std::size_t{1} << 20U;  // of a step: a replay has them all under way at times
 
@@ -143,7 +145,7 @@ class Taken {
     times_.step = static_cast<double>(whole.back().second - whole.front().second) / static_cast<double>(times_.steps);
     began_ = whole.front().second;
     ended_ = whole.back().second;
-    return true;
+    return times_.step <= kLongestStep;
   }
 
   void of_updates() {
@@ -333,6 +335,8 @@ class Taken {
       const bool has_slots = std::ranges::any_of(own.slots, [](const auto& step) { return !step.empty(); });
       own.up = in.workers[i] > 0 || has_slots ? in.workers[i] : rate_by_kernel(*workers_[i]);
       own.down = out.workers[i] > 0 || has_slots ? out.workers[i] : own.up;
+      own.up = std::min(own.up, kFastest);
+      own.down = std::min(own.down, kFastest);
     }
     for (std::size_t i = 0; i < times_.shards.size(); ++i) {
       times_.shards[i] = {in.shards[i], out.shards[i]};
