@@ -186,7 +186,7 @@ int analyze(const AnalyzeOptions& options) {
     return 1;
   }
   const auto found = insight::severities(*trace);
-  auto times = insight::job_times(*trace);
+  auto times = insight::job_times(*trace, options.steps);
   const auto verdict = times ? insight::verdict(*std::move(times), found) : std::nullopt;
   const auto text = options.json ? severity_json(found) + verdict_json(verdict)
                                  : severity_lines(*trace, found, options.all) + verdict_lines(verdict);
