@@ -134,6 +134,10 @@ void take_unclaimed(SlotHolders& holders, Chosen& takers, SlotSet unclaimed, con
 }
 
 void take_wanted(SlotHolders& holders, const Chosen& counted, Micros now) {
+  const auto has_given_up = [&](const Held* held) { return held->second.seen.has_given_up(holders.open().step); };
+  if (std::ranges::none_of(counted, has_given_up)) {
+    return;  // as in most turns, which cost no second look at what everybody has
+  }
   Chosen trusted;
   std::ranges::copy_if(counted, std::back_inserter(trusted),
                        [](const Held* held) { return !held->second.suspicion.is_suspect(); });
