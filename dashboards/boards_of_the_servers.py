@@ -155,6 +155,9 @@ def faults():
               about="Slots given to another worker so that a step ends sooner (sync and local). A straggler makes many."),
         lines("Reassigned", EACH_SECOND, ("rate(ballast_lead_slots_reassigned_total{@job}[@])", "slots"),
               about="Slots of workers that were lost or are held up, given to others (sync and local)."),
+        lines("Tried", EACH_SECOND, ("rate(ballast_lead_slots_tried_total{@job}[@])", "slots"),
+              about="Slots that workers of which nothing has counted yet, or that have none, compute beside their holders "
+                    "(sync and local)."),
     ))
     return Board("ballast-faults", "Ballast: faults and elasticity", "Who died, came or left, and what did it cost?",
                  (now, events, slots))

@@ -80,6 +80,7 @@ void LeadMetrics::update_course(const Status& status) {
   raise(*series_.backups, status.backups);
   raise(*series_.slots_taken, status.slots_taken);
   raise(*series_.slots_reassigned, status.slots_reassigned);
+  raise(*series_.slots_tried, status.slots_tried);
   raise(*series_.examples, status.examples);
   for (const auto& [cause, name, words] : kRollbackWords) {
     raise(*series_.rollbacks[static_cast<std::size_t>(cause)], status.rollback_causes.of(cause));

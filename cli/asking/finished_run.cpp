@@ -106,7 +106,7 @@ std::string finished_json(const Status& status, std::optional<MetricKind> best_b
   auto json = nlohmann::ordered_json::parse(status_json(status, best_by));
   for (const auto* unknown :
        {"training_seconds", "examples", "copies", "duplicates", "superseded", "lost_workers", "refused_workers",
-        "backups", "slots_taken", "slots_reassigned", "staleness", "sessions"}) {
+        "backups", "slots_taken", "slots_reassigned", "slots_tried", "staleness", "sessions"}) {
     json.at(unknown) = nullptr;
   }
   return json.dump(2) + "\n";

@@ -315,6 +315,7 @@ std::string status_json(const Status& status, std::optional<MetricKind> best_by)
   json["backups"] = status.backups;
   json["slots_taken"] = status.slots_taken;
   json["slots_reassigned"] = status.slots_reassigned;
+  json["slots_tried"] = status.slots_tried;
   json["rollbacks"] = status.rollbacks;
   json["rollbacks_by_cause"] = causes_json(status.rollback_causes);
   json["rolled_back_steps"] = status.rolled_back_steps;

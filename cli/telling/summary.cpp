@@ -203,6 +203,7 @@ std::string summary_json(const Job& job, const Summary& summary) {
   json["corrupt_examples"] = summary.corrupt_examples;
   json["snapshots_missed"] = status.snapshots_missed;
   json["backups"] = status.backups;
+  json["slots_tried"] = status.slots_tried;
   json["resumed_shards"] = status.resumed_shards;
   json["staleness"] = staleness_json(status.staleness);
   json["run_dir"] = summary.run_dir.string();

@@ -290,6 +290,13 @@ const std::vector<MetricEntry>& table() {
        "slots",
        {},
        "Slots of workers that were lost or are held up, given to others (sync and local)."},
+      {"ballast_lead_slots_tried_total",
+       kCounter,
+       "slots",
+       {},
+       "Slots given to workers of which nothing has counted yet, or that have none, which their holders compute as "
+       "well "
+       "(sync and local)."},
       {"ballast_lead_step", kGauge, "step", {}, "Steps that every chunk has decided."},
       {"ballast_lead_steps", kGauge, "step", {}, "Steps of the whole job."},
       {"ballast_lead_epoch", kGauge, "epochs", {}, "Whole epochs done."},

@@ -223,6 +223,7 @@ LeadSeries::LeadSeries(Metrics* metrics) {
   backups = lead.counter("backups_total");
   slots_taken = lead.counter("slots_taken_total");
   slots_reassigned = lead.counter("slots_reassigned_total");
+  slots_tried = lead.counter("slots_tried_total");
   examples = lead.counter("examples_total");
   messages_refused = lead.counter("messages_refused_total");
   for (std::size_t cause = 0; cause < rollbacks.size(); ++cause) {

@@ -133,7 +133,8 @@ struct LeadSeries {
   GaugeHandle train_loss, recent_loss, learning_rate, gradient_norm;
   GaugeHandle validation_loss, validation_accuracy, best_loss, best_accuracy, best_step, test_loss, test_accuracy;
   GaugeHandle trouble, waits, arithmetics;
-  CounterHandle lost_sessions, refused_workers, backups, slots_taken, slots_reassigned, examples, messages_refused;
+  CounterHandle lost_sessions, refused_workers, backups, slots_taken, slots_reassigned, slots_tried, examples,
+      messages_refused;
   std::array<CounterHandle, kRollbackWords.size()> rollbacks;  // by cause
   CounterHandle rolled_back_steps, skipped_steps, snapshots_missed, resumed_shards;
   HistogramHandle ledger_write;

@@ -364,7 +364,8 @@ struct Described<Status> : Plain<Status, schema::Status> {
                                      BALLAST_FIELD(test_metrics, List{kMetricKinds}),
                                      BALLAST_FIELD(best_metrics, List{kMetricKinds}),
                                      since(14, BALLAST_FIELD(slots_taken, kCounts)),
-                                     since(14, BALLAST_FIELD(slots_reassigned, kCounts))};
+                                     since(14, BALLAST_FIELD(slots_reassigned, kCounts)),
+                                     since(14, BALLAST_FIELD(slots_tried, kCounts))};
 };
 
 // ---- of measurements

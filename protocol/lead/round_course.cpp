@@ -63,6 +63,7 @@ void RoundCourse::tell(SessionId session, SessionStatus& status) const {
 void RoundCourse::tell(Status& status) const {
   status.slots_taken = shares_.taken();
   status.slots_reassigned = shares_.reassigned();
+  status.slots_tried = shares_.trials();
 }
 
 void RoundCourse::tell(SessionId session, Step limit, bool trains, Assign& assign) {

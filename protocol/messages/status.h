@@ -118,6 +118,7 @@ struct Status {
   std::string mode;                    // of the job, as in its file
   std::uint64_t slots_taken = 0;       // given to another session, so that a step ends sooner
   std::uint64_t slots_reassigned = 0;  // of sessions that were lost or not counted on, given to others
+  std::uint64_t slots_tried = 0;  // given as trials to sessions without credit or a share: their holders have them too
   bool operator==(const Status&) const = default;
 };
 

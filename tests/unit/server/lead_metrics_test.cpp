@@ -36,6 +36,7 @@ Status some_status() {
   status.resumed_shards = 11;
   status.slots_taken = 12;
   status.slots_reassigned = 13;
+  status.slots_tried = 14;
   return status;
 }
 
@@ -82,6 +83,7 @@ TEST_CASE("the numbers of a status reach their series") {
   CHECK(counter(metrics, "resumed_shards") == 11);
   CHECK(counter(metrics, "slots_taken") == 12);
   CHECK(counter(metrics, "slots_reassigned") == 13);
+  CHECK(counter(metrics, "slots_tried") == 14);
 }
 
 TEST_CASE("metrics of evaluations have a series each, from the first that tells them on") {

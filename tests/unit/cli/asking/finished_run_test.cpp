@@ -71,9 +71,10 @@ TEST_CASE("the status of a run that has finished is its end, by its databases") 
   CHECK(json["step"] == 8);
   CHECK(json["best"]["step"] == 4);
   CHECK(json["best_by"] == "accuracy");
-  for (const auto* unknown : {"train_loss", "recent_loss", "learning_rate", "training_seconds", "examples",
-                              "examples_per_second", "duplicates", "superseded", "lost_workers", "refused_workers",
-                              "backups", "slots_taken", "slots_reassigned", "staleness", "copies", "sessions"}) {
+  for (const auto* unknown :
+       {"train_loss", "recent_loss", "learning_rate", "training_seconds", "examples", "examples_per_second",
+        "duplicates", "superseded", "lost_workers", "refused_workers", "backups", "slots_taken", "slots_reassigned",
+        "slots_tried", "staleness", "copies", "sessions"}) {
     CAPTURE(unknown);
     CHECK(json.at(unknown).is_null());
   }

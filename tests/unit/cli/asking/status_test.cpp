@@ -16,6 +16,7 @@ Status with_two_workers() {
   status.steps = 9;
   status.slots_taken = 12;
   status.slots_reassigned = 13;
+  status.slots_tried = 14;
   status.sessions.resize(2);
   status.sessions[0].session = 1;
   status.sessions[0].name = "quick";
@@ -108,6 +109,7 @@ TEST_CASE("programs are told what the lead knows of a worker's speed, and of slo
   const auto json = nlohmann::json::parse(status_json(with_two_workers()));
   CHECK(json["slots_taken"] == 12);
   CHECK(json["slots_reassigned"] == 13);
+  CHECK(json["slots_tried"] == 14);
   const auto& slow = json["sessions"][1];
   CHECK(slow["held_up"] == "it is silent");
   CHECK(slow["slot_time"] == 250'000);

@@ -473,10 +473,10 @@ void fill(Random& random, CopyStatus& value) {
 void fill(Random& random, Status& value) {
   auto& [job, a, b, c, d, bits, e, f, g, copies, h, beyond, i, j, epochs, start, k, l, pace, steps, m, n, o, p, q, r, s,
          t, u, v, w, x, y, z, aa, ab, ac, ad, ae, af, ag, sessions, mode, of_validation, of_test, of_best, taken,
-         reassigned] = value;
+         reassigned, tried] = value;
   fill_all(random, job, a, b, c, d, bits, e, f, g, copies, h, beyond, i, j, epochs, start, k, l, m, n, o, p, q, r, s, t,
            u, v, w, x, y, z, aa, ab, ac, ad, ae, af, ag, sessions, mode, of_validation, of_test, of_best, taken,
-           reassigned);
+           reassigned, tried);
   fill_not_negative(random, pace);
   fill_not_negative(random, steps);
 }
