@@ -447,6 +447,18 @@ SlotHolders::Chosen SlotHolders::idle(const Chosen& counted, Micros now) const {
   return idle;
 }
 
+SlotHolders::Chosen SlotHolders::in_turns() {
+  Chosen in_turns;
+  for (auto& held : holders_) {
+    const auto& own = held.second;
+    if (own.seen.has_given_up(open_.step) && own.takes_part() && !own.suspicion.is_silent() && !own.seen.is_leaving() &&
+        !own.share.is_trial()) {
+      in_turns.push_back(&held);
+    }
+  }
+  return in_turns;
+}
+
 SlotHolders::Chosen SlotHolders::untried(const Chosen& counted) {
   Chosen untried;
   if (counted.empty() || !counted.front()->second.suspicion.has_credit()) {

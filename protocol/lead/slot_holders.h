@@ -25,7 +25,7 @@ struct ShareCounts {
   std::uint64_t reassigned = 0;  // slots of sessions that are lost or suspected, given to another
   std::uint64_t taken = 0;       // slots of tails
   std::uint64_t relieved = 0;    // times that a suspect's slots went to another
-  std::uint64_t trials = 0;      // sessions without a share, or without credit, that were given a slot to try them
+  std::uint64_t trials = 0;      // slots given to sessions without a share, or without credit, to try them
   std::uint64_t returned = 0;    // suspects that were counted on again
   bool operator==(const ShareCounts&) const = default;
 };
@@ -89,6 +89,10 @@ class SlotHolders {
   // Who of the chosen takes work from others: those whom all lanes hold in good standing, as long as one of those that
   // are counted on has nothing left, or is waited for; else all.
   [[nodiscard]] Chosen takers(const Chosen& idle, const Chosen& counted) const;
+
+  // Those that were seen to give up what they had computed of the open step, and so compute it in turns: they are heard
+  // of, whether or not they are counted on. A trial is no share that could be larger.
+  [[nodiscard]] Chosen in_turns();
 
   void give(Held& to, SlotRange range, Micros now);
   // Before all that it has left; for a while nobody else is given it so.

@@ -134,8 +134,8 @@ void take_unclaimed(SlotHolders& holders, Chosen& takers, SlotSet unclaimed, con
 }
 
 void take_wanted(SlotHolders& holders, const Chosen& counted, Micros now) {
-  const auto has_given_up = [&](const Held* held) { return held->second.seen.has_given_up(holders.open().step); };
-  if (std::ranges::none_of(counted, has_given_up)) {
+  const auto in_turns = holders.in_turns();
+  if (in_turns.empty()) {
     return;  // as in most turns, which cost no second look at what everybody has
   }
   Chosen trusted;
@@ -144,9 +144,9 @@ void take_wanted(SlotHolders& holders, const Chosen& counted, Micros now) {
   const auto free = holders.unclaimed(trusted, now);
   Held* taker = nullptr;
   std::optional<SlotRange> wanted;
-  for (auto* const held : counted) {
+  for (auto* const held : in_turns) {
     const auto& own = held->second;
-    const auto found = own.share.is_trial() ? std::nullopt : wanted_of(holders.open(), *held, free);
+    const auto found = wanted_of(holders.open(), *held, free);
     const bool is_another = found && !own.share.contains(found->begin) && holders.may_be_given(found->begin, now);
     if (is_another && (taker == nullptr || own.turn < taker->second.turn)) {
       taker = held;

@@ -174,9 +174,8 @@ void SlotShares::hand_out(const std::vector<SessionId>& sessions, const std::set
   holders_.leave_over(takers.empty() && !unclaimed.empty() && !holders_.some_are_waited_for(counted), counted);
   if (!takers.empty()) {
     occupy(std::move(takers), std::move(unclaimed), counted, now);
-  } else {
-    take_wanted(holders_, counted, now);
   }
+  take_wanted(holders_, counted, now);
   try_out(holders_, holders_.untried(counted), counted, now);
   begin_trials(sessions, now);
 }

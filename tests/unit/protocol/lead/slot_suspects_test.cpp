@@ -106,6 +106,23 @@ TEST_CASE("where all are suspected who gives up work has its turn at what a lane
   CHECK(at.work(2) == Ranges{{1, 2}, {4, 8}});
 }
 
+TEST_CASE(
+    "who has nothing left is in nobody's way to what a lane wants next, where it sends nothing of what it has "
+    "computed") {
+  SharesFixture at(12, {1, 2, 3});
+  at.establish({1, 2, 3});
+  at.unpaying = at.out_of_standing = {1};
+  at.want(0);
+  at.beat(1, {{0, 4}});
+  for (const SessionId session : {2U, 3U}) {  // they compute in turns, and are late
+    const Slot first = 4 * (session - 1);
+    at.beat(session, {{first, first + 2}}, first + 2, 50 * kSlotTime);
+    at.beat(session, {{first + 1, first + 3}}, first + 3, 50 * kSlotTime);
+  }
+  at.hand_out();
+  CHECK(at.work(2) == Ranges{{0, 1}, {4, 8}});
+}
+
 TEST_CASE("what was given up in one step changes nothing in the next") {
   SharesFixture at(12, {1, 2, 3});
   at.beat(2, {{4, 8}});

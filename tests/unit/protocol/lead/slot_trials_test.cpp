@@ -171,6 +171,20 @@ TEST_CASE("that a session gives work up which has brought nothing changes nobody
   }
 }
 
+TEST_CASE(
+    "who gives its work up in turns computes next what a lane wants, where nobody but one at a trial is counted on") {
+  TrialsFixture at({3});
+  at.hand_out();
+  REQUIRE(at.work(3) == Ranges{{7, 8}});
+  at.lose(2);
+  at.want(4);
+  at.beat(3, {}, 7, 50 * kSlotTime);  // it hangs
+  at.beat(1, {{0, 2}}, 2, 50 * kSlotTime);
+  at.beat(1, {{1, 3}}, 3, 50 * kSlotTime);
+  at.hand_out();
+  CHECK(at.work(1) == Ranges{{4, 5}, {0, 4}});
+}
+
 TEST_CASE("where nobody has brought anything all share, and those that did go on alone") {
   SharesFixture at(8, {1, 2, 3});
   CHECK_FALSE(at.shares.standing(3, 9).slots.empty());
