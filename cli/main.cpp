@@ -219,12 +219,16 @@ void define_trace(CLI::App& app, ballast::TraceOptions& options) {
 
 void define_analyze(CLI::App& app, ballast::AnalyzeOptions& options) {
   auto* analyze = app.add_subcommand(
-      "analyze", "say which worker, link or shard of a running job is slower than its peers, and by how much");
+      "analyze",
+      "say which worker, link or shard of a running job is slower than its peers, what that costs, and what to change");
   analyze
       ->add_option("where", options.where, "the run's folder, the lead's address, or a file of `ballast trace --raw`")
       ->required();
-  analyze->add_option("--steps", options.steps, "by the newest so many steps (default 20)")
-      ->check(CLI::Range(1, 1'000'000));
+  analyze->add_option("--steps", options.steps, "by windows of so many steps (default 20)")
+      ->check(CLI::Range(4, 100'000));
+  analyze->add_option("--windows", options.windows, "the newest so many windows, for what lasts (default 3)")
+      ->check(CLI::Range(1, 100));
+  analyze->add_flag("--follow", options.follow, "again with each window that is done, until the job ends");
   analyze->add_flag("--all", options.all, "show what is as fast as its peers as well");
   analyze->add_flag("--json", options.json, "all of it, one JSON object a line");
   add_keys(*analyze, options.keys);

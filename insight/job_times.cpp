@@ -1,13 +1,12 @@
 #include "insight/job_times.h"
 
 #include <algorithm>
-#include <iterator>
 #include <map>
-#include <set>
 #include <utility>
 
 #include "insight/link_rates.h"
 #include "insight/medians.h"
+#include "insight/whole_steps.h"
 
 namespace ballast::insight {
 namespace {
@@ -76,75 +75,17 @@ class Taken {
     return true;
   }
 
-  // Of each step, which chunks are updated, and when the last one was.
-  struct Updates {
-    std::set<ChunkId> chunks;
-    Micros last = 0;
-  };
-
-  [[nodiscard]] std::map<Step, Updates> updates() {
-    std::map<Step, Updates> found;
-    for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
-      for (const auto& record : lanes_[lane]->records) {
-        if (record.kind == TraceKind::update && record.third != 0) {
-          auto& of_step = found[record.step];
-          of_step.chunks.insert(record.chunk);
-          of_step.last = std::max(of_step.last, lanes_[lane]->on_lead(record.third));
-          times_.lane_of[record.chunk] = static_cast<std::uint32_t>(lane);
-        }
-      }
-    }
-    return found;
-  }
-
-  // Since then all that has contributed is here, and has said what it computed.
-  [[nodiscard]] Step known_from() const {
-    std::set<const ProcessTrace*> computing;
-    for (const auto& process : trace_.processes) {
-      if (std::ranges::any_of(process.records, [](const auto& each) { return each.kind == TraceKind::slot; })) {
-        computing.insert(&process);
-      }
-    }
-    Step from = 0;
-    for (const auto* lane : lanes_) {
-      for (const auto& record : lane->records) {
-        if (record.kind == TraceKind::contribution && !computing.contains(peers_.worker(record.peer))) {
-          from = std::max(from, record.step + 1);
-        }
-      }
-    }
-    return from;
-  }
-
-  // The newest of which each chunk's update is there, one after the other; and how long they took. A job that was taken
-  // back counts steps again: the newest is what was updated last.
   bool choose_steps() {
-    const auto all = updates();
-    const auto newest = std::ranges::max_element(all, {}, [](const auto& step) { return step.second.last; });
-    const auto from = known_from();
-    std::vector<std::pair<Step, Micros>> whole;
-    for (auto step = newest == all.end() ? all.begin() : std::next(newest);
-         step != all.begin() && whole.size() <= most_;) {
-      --step;
-      const bool is_whole = step->second.chunks.size() == times_.lane_of.size() && step->first >= from;
-      const bool goes_on =
-          whole.empty() || (step->first + 1 == whole.back().first && step->second.last < whole.back().second);
-      if (is_whole && goes_on) {
-        whole.emplace_back(step->first, step->second.last);
-      } else if (!whole.empty()) {
-        break;
-      }
-    }
+    const auto whole = whole_steps(trace_, most_ + 1);
     if (whole.size() < kLeastSteps) {
       return false;
     }
-    std::ranges::reverse(whole);
     // The first one's end is the begin of the second.
     times_.steps = whole.size() - 1;
-    first_ = whole[1].first;
-    times_.step = static_cast<double>(whole.back().second - whole.front().second) / static_cast<double>(times_.steps);
-    began_ = whole.front().second;
-    ended_ = whole.back().second;
+    first_ = whole[1].step;
+    times_.step = static_cast<double>(whole.back().end - whole.front().end) / static_cast<double>(times_.steps);
+    began_ = whole.front().end;
+    ended_ = whole.back().end;
     return times_.step <= kLongestStep;
   }
 
@@ -152,9 +93,10 @@ class Taken {
     of_decisions();
     const bool decides = !times_.decisions.empty();
     std::map<ChunkId, std::vector<double>> applied;
-    for (const auto* lane : lanes_) {
-      for (const auto& record : lane->records) {
+    for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
+      for (const auto& record : lanes_[lane]->records) {
         if (record.kind == TraceKind::update && is_in(record.step)) {
+          times_.lane_of[record.chunk] = static_cast<std::uint32_t>(lane);
           // Until it is begun it waits for the decision, if there is one.
           applied[record.chunk].push_back(span(decides ? record.second : record.first, record.third));
         }
@@ -178,7 +120,7 @@ class Taken {
     for (const auto* process : workers_) {
       times_.workers.push_back(of_worker(*process));
     }
-    // Who computed nothing in these steps is taken for a usual one.
+    // Who has computed nothing, in these steps or before, is taken for a usual one.
     std::vector<double> known;
     for (const auto& worker : times_.workers) {
       if (worker.slot > 0) {
@@ -199,15 +141,21 @@ class Taken {
     std::map<std::pair<Step, Slot>, const TraceRecord*> slots;
     std::map<Step, Micros> has_weights;
     std::map<ChunkId, std::vector<double>> ready;
+    std::vector<double> before;
     for (const auto& record : process.records) {
       if (record.kind == TraceKind::slot && is_in(record.step) && is_sound(record)) {
         slots[{record.step, record.slots.begin}] = &record;
+      } else if (record.kind == TraceKind::slot && record.step < first_) {
+        before.push_back(span(record.second, record.fourth));
       } else if (record.kind == TraceKind::pull) {
         auto& last = has_weights[record.step];
         last = std::max(last, record.fourth);
       }
     }
     of_slots(slots, has_weights, own);
+    if (slots.empty()) {
+      own.slot = median(std::move(before));
+    }
     for (const auto& record : process.records) {
       if (record.kind != TraceKind::push || record.chunk >= times_.bytes.size()) {
         continue;
@@ -297,7 +245,7 @@ class Taken {
       double messages = 0;
       for (const auto& record : lanes_[lane]->records) {
         const auto at = lanes_[lane]->on_lead(record.second);
-        if (record.kind == TraceKind::work && at > began_ && at <= ended_ + kLook) {
+        if (record.kind == TraceKind::work && at > began_ && at <= ended_ + kWorkSpan) {
           span_of_work += span(record.first, record.second);
           busy += static_cast<double>(record.third);
           processor += static_cast<double>(record.fourth);
@@ -400,8 +348,6 @@ class Taken {
   }
 
   static double span(Micros from, Micros until) { return until > from ? static_cast<double>(until - from) : 0; }
-
-  static constexpr Micros kLook = 100'000;  // a thread's work is recorded so often
 
   const JobTrace& trace_;
   const Peers peers_;

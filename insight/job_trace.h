@@ -11,6 +11,8 @@
 
 namespace ballast::insight {
 
+inline constexpr Micros kWorkSpan = 100'000;  // a lane's thread says so often, or more, what it has done since
+
 // What one process has.
 struct ProcessTrace {
   TraceSource source;

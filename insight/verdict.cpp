@@ -272,34 +272,9 @@ std::vector<Suspect> without(const std::vector<Suspect>& all, const Suspect& one
   return others;
 }
 
-// How fast the servers' links are is seen worst: their fastest stretches show a little too much. So they are taken to
-// be as fast as makes the replay take as long as the job did, within what that may be.
-JobTimes calibrated(JobTimes times) {
-  constexpr int kHalvings = 5;
-  constexpr double kLeast = 0.8;
-  const auto seen = times.servers;
-  double slow = kLeast;
-  double fast = 1;
-  const auto takes = [&](double part) {
-    times.servers = {seen.in * part, seen.out * part};
-    return replay(times);
-  };
-  if (const auto as_seen = takes(1); !as_seen || *as_seen >= times.step || (seen.in == 0 && seen.out == 0)) {
-    return times;
-  }
-  for (int i = 0; i < kHalvings; ++i) {
-    const auto middle = std::sqrt(slow * fast);
-    const auto took = takes(middle);
-    (!took || *took > times.step ? slow : fast) = middle;
-  }
-  takes(fast);
-  return times;
-}
-
 }  // namespace
 
-std::optional<Verdict> verdict(JobTimes measured, const std::vector<Severity>& severities) {
-  const auto times = calibrated(std::move(measured));
+std::optional<Verdict> verdict(const JobTimes& times, const std::vector<Severity>& severities) {
   const auto suspects = Suspects(times, severities).all();
   const Mending mending(times, suspects);
   const auto as_is = replay(times);

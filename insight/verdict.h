@@ -43,8 +43,8 @@ struct Verdict {
 // By replays of what is measured, as it is and mended: a worker that computes slowly as its peers do (the median of
 // those that are not slow), data that is there at once, a link like that of a peer that is not suspected, a lane's
 // thread that has a processor whenever it wants one, a lead that decides within a millisecond, slots that pass as the
-// worker's others. `severities`: who is slow beside his peers, by the same measurements. It costs two replays for each
-// that is suspected, and a few more.
-std::optional<Verdict> verdict(JobTimes measured, const std::vector<Severity>& severities);
+// worker's others. `times`: calibrated. `severities`: who is slow beside his peers, by the same measurements. It costs
+// two replays for each that is suspected, and a few more.
+std::optional<Verdict> verdict(const JobTimes& times, const std::vector<Severity>& severities);
 
 }  // namespace ballast::insight

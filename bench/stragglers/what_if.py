@@ -1,4 +1,5 @@
-"""What `ballast analyze` says that a planted cause costs, beside what the same job takes without it: causes drawn by a seed, on
+"""What `ballast analyze` says that a planted cause costs, beside what the same job takes without it, and what it says that leaving
+the worker out gains, beside what the job takes without that worker: causes drawn by a seed, on
 hosts of their own (network namespaces: root, iproute2). A row for each: docs/measurements/what_if.md."""
 
 import argparse
@@ -59,12 +60,15 @@ class Case:
                 "balanced": self.balanced}
 
 
-def run(case, planted, raw=None):
+def run(case, planted, raw=None, left_out=False):
     """Seconds a step, and what the analysis says of the last ones."""
     folder = pathlib.Path(tempfile.mkdtemp(prefix="ballast-what-if-"))
-    text = cluster.job_text(SLOTS_EACH * case.workers, case.workers, SLOT, SIZE, "" if case.balanced else EVEN)
-    job = cluster.Cluster(folder, text, case.links(planted), case.delays(planted), watcher=0, chunks=CHUNKS,
-                          servers=LINK * case.workers / 2)
+    links, delays = case.links(planted), case.delays(planted)
+    if left_out:
+        del links[case.at]
+        delays = {}
+    text = cluster.job_text(SLOTS_EACH * case.workers, len(links), SLOT, SIZE, "" if case.balanced else EVEN)
+    job = cluster.Cluster(folder, text, links, delays, watcher=0, chunks=CHUNKS, servers=LINK * case.workers / 2)
     try:
         job.start()
         job.wait_until_all_train()
@@ -80,19 +84,33 @@ def run(case, planted, raw=None):
         file = raw or folder / "raw.json"
         job.hosts.call("servers", cluster.harness.BALLAST, "trace", job.lead(), "--raw", "--steps", LOOK, "-o", file)
         told = cluster.harness.ballast("analyze", file, "--json").stdout
-        return seconds, [line for line in map(json.loads, told.splitlines()) if "resource" not in line]
+        lines = list(map(json.loads, told.splitlines()))
+        return seconds, lines
     finally:
         job.end()
         shutil.rmtree(folder)
 
 
+def causes_in(lines):
+    return [line for line in lines if "cause" in line and not line["over"]]
+
+
 def row(case, raw):
     sound, nothing = run(case, False)
-    slow, (job, *causes) = run(case, True, raw)
-    return {**case.told(), "ms_without": round(1000 * sound, 1), "ms": round(1000 * slow, 1),
-            "slowdown": round(slow / sound, 3), "said": round(job["slowdown"], 3),
-            "first": bool(causes) and (causes[0]["who"], causes[0]["cause"]) == case.named(),
-            "named_without": [cause["who"] for cause in nothing[1:] if max(cause["gain"], cause["cost"]) > 1.03]}
+    slow, told = run(case, True, raw)
+    job, causes = next(line for line in told if "slowdown" in line), causes_in(told)
+    advice = next(line for line in told if "advice" in line)
+    row = {**case.told(), "ms_without": round(1000 * sound, 1), "ms": round(1000 * slow, 1),
+           "slowdown": round(slow / sound, 3), "said": round(job["slowdown"], 3),
+           "first": bool(causes) and (causes[0]["who"], causes[0]["cause"]) == case.named(),
+           "named_without": [cause["who"] for cause in causes_in(nothing) if max(cause["gain"], cause["cost"]) > 1.03],
+           "advice": " ".join([advice["advice"], *advice["who"]]), "advised": round(advice["gain"], 3)}
+    if (advice["advice"], advice["who"]) == ("leave out", [f"worker w{case.at}"]):
+        followed, _ = run(case, True, left_out=True)
+        row["followed"] = round(slow / followed, 3)
+        # In points of what the sound job gets done.
+        row["off_by_points"] = round(100 * abs(slow / followed - advice["gain"]) * sound / slow, 1)
+    return row
 
 
 def main():

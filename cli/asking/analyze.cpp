@@ -1,100 +1,32 @@
 #include "cli/asking/analyze.h"
 
-#include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
+#include <optional>
 #include <stdexcept>
+#include <thread>
 
+#include "cli/asking/analysis_text.h"
+#include "cli/asking/lead_address.h"
 #include "cli/asking/trace.h"
-#include "cli/telling/amounts.h"
+#include "cli/asking/trace_collector.h"
+#include "cli/keys/operator_keys.h"
 #include "common/command/usage_error.h"
 #include "insight/raw_trace.h"
 
 namespace ballast {
 namespace {
 
-using insight::Resource;
+constexpr std::chrono::milliseconds kLookEvery{500};
+constexpr Step kMore = 2;  // steps: that before the first window, whose end is its begin, and the one that is open
 
-struct Words {
-  const char* name;
-  const char* of;  // what its time is of
-};
-
-Words words_of(Resource resource) {
-  switch (resource) {
-    case Resource::compute:
-      return {"compute", "a slot"};
-    case Resource::data:
-      return {"data wait", "a slot"};
-    case Resource::uplink:
-      return {"link to the servers", "a model"};
-    case Resource::downlink:
-      return {"link from the servers", "a model"};
-    case Resource::processor:
-      return {"processor", "a second"};
-    case Resource::lead:
-      break;
-  }
-  return {"decisions", "a step"};
-}
-
-const char* name_of_cause(insight::Cause cause) {
-  switch (cause) {
-    case insight::Cause::compute:
-      return "compute";
-    case insight::Cause::passing:
-      return "passing stops";
-    case insight::Cause::data:
-      return "data wait";
-    case insight::Cause::worker_link:
-      return "link";
-    case insight::Cause::server_link:
-      return "server link";
-    case insight::Cause::processor:
-      return "processor";
-    case insight::Cause::lead:
-      break;
-  }
-  return "decisions";
-}
-
-std::string of_whole(double part) { return fixed(100 * part, 1) + " %"; }
-
-std::string line_of(const insight::Severity& found) {
-  const auto words = words_of(found.resource);
-  auto line = "  " + found.who;
-  line.resize(std::max<std::size_t>(line.size(), 28), ' ');
-  line += std::string(" ") + words.name;
-  line.resize(std::max<std::size_t>(line.size(), 52), ' ');
-  line += " " + fixed(found.takes, 1) + " ms " + words.of;
-  if (found.resource == Resource::processor) {
-    line += ", of which it had a processor for " + fixed(found.ideal, 1) + " ms";
-  } else if (found.resource != Resource::data) {
-    line += ", its peers " + fixed(found.ideal, 1) + " ms";
-  }
-  return line + ": " + fixed(found.times, 2) + " x\n";
-}
-
-std::string heading(const insight::JobTrace& trace) {
-  Step first = ~Step{0};
-  Step last = 0;
-  for (const auto& process : trace.processes) {
-    for (const auto& record : process.records) {
-      if (record.kind == TraceKind::slot) {
-        first = std::min(first, record.step);
-        last = std::max(last, record.step);
-      }
-    }
-  }
-  return first > last ? "job " + trace.job + ": no slot was computed\n"
-                      : "job " + trace.job + ", steps " + std::to_string(first) + " to " + std::to_string(last) + "\n";
-}
+bool is_file(const AnalyzeOptions& options) { return std::filesystem::is_regular_file(options.where); }
 
 std::optional<insight::JobTrace> trace_of(const AnalyzeOptions& options) {
-  if (!std::filesystem::is_regular_file(options.where)) {
-    return collect_trace({options.where, options.keys, options.steps, {}, false});
+  if (!is_file(options)) {
+    return collect_trace({options.where, options.keys, options.steps * options.windows + kMore, {}, false});
   }
   std::ifstream in(options.where, std::ios::binary);
   try {
@@ -104,93 +36,62 @@ std::optional<insight::JobTrace> trace_of(const AnalyzeOptions& options) {
   }
 }
 
+void tell(const AnalyzeOptions& options, const insight::JobTrace& trace, const insight::Analysis& analysis) {
+  std::string text;
+  if (options.json) {
+    text = severity_json(analysis.severities) + verdict_json(analysis.verdict, analysis.lasting);
+    text += analysis.verdict ? advice_json(analysis.advice) : "";
+  } else {
+    text = severity_lines(trace, analysis.window, analysis.severities, options.all) + verdict_lines(analysis.verdict) +
+           lasting_lines(analysis.lasting, analysis.windows, options.steps);
+    text += analysis.verdict ? advice_line(analysis.advice) : "";
+  }
+  std::fputs(text.c_str(), stdout);
+  std::fflush(stdout);
+}
+
+// Windows end where the number of steps does, so that each is looked at once.
+int follow(const AnalyzeOptions& options) {
+  TraceCollector collector(lead_address(options.where), operator_keys(options.where, options.keys));
+  insight::Analyst analyst;
+  std::optional<Step> until;
+  while (true) {
+    const auto status = collector.ask_status();
+    if (!status) {
+      std::fprintf(stderr, "%s\n", collector.why().c_str());
+      return 1;
+    }
+    const auto whole = status->step / options.steps * options.steps;
+    if (until && whole > *until) {
+      if (const auto trace = collector.collect(options.steps * options.windows + kMore + status->step - whole)) {
+        for (const auto& name : collector.silent()) {
+          std::fprintf(stderr, "%s: does not answer\n", name.c_str());
+        }
+        tell(options, *trace, analyst.analyze(*trace, {options.steps, options.windows, whole - 1}));
+      }
+    }
+    until = whole;
+    if (is_over(status->phase)) {
+      return 0;
+    }
+    std::this_thread::sleep_for(kLookEvery);
+  }
+}
+
 }  // namespace
 
-std::string severity_lines(const insight::JobTrace& trace, const std::vector<insight::Severity>& found, bool all) {
-  auto text = heading(trace);
-  const auto slow = std::ranges::count_if(found, &insight::Severity::is_slow);
-  text += slow == 0 ? "nobody is slower than his peers\n"
-                    : "slower than " + std::string(slow == 1 ? "its" : "their") + " peers:\n";
-  for (const auto& one : found) {
-    if (one.is_slow) {
-      text += line_of(one);
-    }
-  }
-  if (all && slow < std::ssize(found)) {
-    text += "as fast as their peers:\n";
-    for (const auto& one : found) {
-      text += one.is_slow ? "" : line_of(one);
-    }
-  }
-  return text;
-}
-
-std::string severity_json(const std::vector<insight::Severity>& found) {
-  std::string text;
-  for (const auto& one : found) {
-    nlohmann::ordered_json json = {{"who", one.who},        {"resource", words_of(one.resource).name},
-                                   {"takes_ms", one.takes}, {"ideal_ms", one.ideal},
-                                   {"severity", one.times}, {"slow", one.is_slow}};
-    text += json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
-  }
-  return text;
-}
-
-std::string verdict_lines(const std::optional<insight::Verdict>& verdict) {
-  if (!verdict) {
-    return "what that costs cannot be told: it takes a job in rounds that can be replayed, and all updates of four "
-           "steps in a row\n";
-  }
-  auto text = "a step takes " + fixed(verdict->step, 1) + " ms (" + fixed(verdict->replayed, 1) + " in a replay)";
-  if (verdict->found.empty()) {
-    return text + ", and nothing is found to hold it up\n";
-  }
-  text += ", " + fixed(verdict->slowdown, 2) + " x as long as without all of:\n";
-  for (const auto& one : verdict->found) {
-    auto line = "  " + one.who;
-    line.resize(std::max<std::size_t>(line.size(), 28), ' ');
-    line += std::string(" ") + name_of_cause(one.cause);
-    line.resize(std::max<std::size_t>(line.size(), 52), ' ');
-    text += line + " " + fixed(one.severity, 2) + " x: without it alone a step takes " + of_whole(1 - 1 / one.gain) +
-            " less, with it alone " + of_whole(one.cost - 1) + " more";
-    text += one.lost > 0 ? "; " + fixed(one.lost, 1) + " s lost\n" : "\n";
-  }
-  return text;
-}
-
-std::string verdict_json(const std::optional<insight::Verdict>& verdict) {
-  if (!verdict) {
-    return {};
-  }
-  const auto dumped = [](const nlohmann::ordered_json& json) {
-    return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
-  };
-  auto text = dumped({{"steps", verdict->steps},
-                      {"step_ms", verdict->step},
-                      {"replayed_ms", verdict->replayed},
-                      {"slowdown", verdict->slowdown}});
-  for (const auto& one : verdict->found) {
-    text += dumped({{"who", one.who},
-                    {"cause", name_of_cause(one.cause)},
-                    {"severity", one.severity},
-                    {"gain", one.gain},
-                    {"cost", one.cost},
-                    {"lost_s", one.lost}});
-  }
-  return text;
-}
-
 int analyze(const AnalyzeOptions& options) {
+  if (options.follow && is_file(options)) {
+    throw UsageError(options.where + ": --follow takes a running job, and this is a file");
+  }
+  if (options.follow) {
+    return follow(options);
+  }
   const auto trace = trace_of(options);
   if (!trace) {
     return 1;
   }
-  const auto found = insight::severities(*trace);
-  auto times = insight::job_times(*trace, options.steps);
-  const auto verdict = times ? insight::verdict(*std::move(times), found) : std::nullopt;
-  const auto text = options.json ? severity_json(found) + verdict_json(verdict)
-                                 : severity_lines(*trace, found, options.all) + verdict_lines(verdict);
-  std::fputs(text.c_str(), stdout);
+  tell(options, *trace, insight::Analyst().analyze(*trace, {options.steps, options.windows}));
   return 0;
 }
 

@@ -101,6 +101,8 @@ insight::ProcessTrace TraceCollector::read(const TraceSource& source, Step first
 }
 
 std::optional<insight::JobTrace> TraceCollector::collect(Step steps) {
+  silent_.clear();
+  records_ = 0;
   const auto status = ask_status();
   if (!status || client_.version() < kClocksSince) {
     return std::nullopt;

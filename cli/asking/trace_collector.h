@@ -20,9 +20,12 @@ class TraceCollector {
   TraceCollector(const std::string& lead, std::unique_ptr<ClientKeys> keys);
 
   // Of the steps from `steps` before the one that is open now on. Nothing: the lead does not answer, or knows no such
-  // question; why() says which. Who does not answer has no records, and is named by silent(). Of more than kMost
-  // records the rest is left out, and those who have it are among them.
+  // question; why() says which. Who does not answer has no records, and is named by silent() until the next one. Of
+  // more than kMost records the rest is left out, and those who have it are among them.
   std::optional<insight::JobTrace> collect(Step steps);
+
+  // Nothing: the lead does not answer; why() says why.
+  std::optional<Status> ask_status();
 
   [[nodiscard]] std::string why() const;
   [[nodiscard]] const std::vector<std::string>& silent() const { return silent_; }
@@ -32,7 +35,6 @@ class TraceCollector {
  private:
   using Clock = std::chrono::steady_clock;
 
-  std::optional<Status> ask_status();
   // Asks again until it is answered, or for as long as `patience` says.
   std::optional<TracePart> ask(TraceAsked asked, std::chrono::milliseconds patience);
   insight::ProcessTrace read(const TraceSource& source, Step first, const Status& status);

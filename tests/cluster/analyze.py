@@ -5,6 +5,7 @@ import collections
 import json
 import os
 import pathlib
+import subprocess
 import sys
 
 import harness
@@ -25,7 +26,7 @@ STEPS = 20         # of a look
 
 class Analyze(harness.ClusterCase):
     def begin(self, links, delays, balance=""):
-        self.verdicts = []
+        self.verdicts, self.alarms, self.advice = [], [], []
         text = cluster.job_text(SLOTS, len(links), SLOT, SIZE, balance)
         self.cluster = cluster.Cluster(self.folder, text, links, delays, watcher=0, chunks=CHUNKS)
         self.addCleanup(self.cluster.end)
@@ -48,7 +49,9 @@ class Analyze(harness.ClusterCase):
         lines = [json.loads(line) for line in told.splitlines()]
         found = [line for line in lines if "resource" in line]
         self.assertGreater(len(found), 3 * len(self.cluster.links))
-        self.verdicts.append([line for line in lines if "resource" not in line])
+        self.verdicts.append([line for line in lines if "slowdown" in line or ("cause" in line and not line["over"])])
+        self.alarms.append([(line["who"], line["cause"]) for line in lines if line.get("alarm")])
+        self.advice.append(next(line for line in lines if "advice" in line))
         return [(one["who"], one["resource"], one["severity"]) for one in found if one["slow"]]
 
     def looks(self, steps=STEPS):
@@ -66,9 +69,20 @@ class Analyze(harness.ClusterCase):
         innocent = sum(count for what, count in self.costly().items() if what != cause)
         self.assertLessEqual(innocent, 1, self.verdicts)
 
+    def follow(self, steps):
+        """What is told of each window of so many steps as it is done."""
+        words = ("analyze", self.cluster.lead(), "--json", "--follow", "--steps", steps)
+        told = self.folder / "followed"
+        with told.open("w") as out:
+            process = subprocess.Popen(list(map(str, self.cluster.hosts.on("servers", harness.BALLAST, *words))), stdout=out)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.terminate)
+        return lambda: list(map(json.loads, told.read_text().splitlines()))
+
     def test_of_workers_that_are_alike_nobody_is_named(self):
         self.begin([LINK] * 4, {})
         self.looks()
+        self.assertEqual(self.alarms, [[]] * LOOKS, self.verdicts)
         self.assertLessEqual(sum(self.costly().values()), 1, self.verdicts)
         raw = self.folder / "raw.json"
         self.on_servers("trace", self.cluster.lead(), "--raw", "-o", raw)
@@ -77,6 +91,7 @@ class Analyze(harness.ClusterCase):
 
     def test_a_worker_that_computes_half_as_fast(self):
         self.begin([LINK] * 4, {2: int(1000 * SLOT)})
+        followed = self.follow(STEPS)
         looks = self.looks()
         self.expect_named(looks, {("worker w2", "compute")}, ("worker w2", "compute"))
         for look in looks:
@@ -86,6 +101,11 @@ class Analyze(harness.ClusterCase):
             self.assertIn(("worker w2", "compute"), [(cause["who"], cause["cause"]) for cause in causes])
             self.assertLess(job["slowdown"], 1.4)
             self.assertAlmostEqual(job["replayed_ms"] / job["step_ms"], 1, delta=0.3)
+        windows = [line for line in followed() if "slowdown" in line]
+        self.assertGreaterEqual(len(windows), LOOKS - 1)
+        self.assertTrue(all(4 <= window["steps"] <= STEPS for window in windows), windows)
+        # Three workers carry as much as the servers' link does.
+        self.assertEqual({advice["advice"] for advice in self.advice}, {"fewer workers"}, self.advice)
 
     def test_a_link_of_a_tenth(self):
         # A lead that balances gives it no slots, and there is nothing to be measured but its trials.
@@ -99,6 +119,10 @@ class Analyze(harness.ClusterCase):
             self.assertGreater(first["gain"], 1.5)
             self.assertGreater(first["cost"], 1.5)
             self.assertAlmostEqual(job["replayed_ms"] / job["step_ms"], 1, delta=0.3)
+        # It lasts for as long as the job: two windows of six steps in each of which it is seen.
+        self.assertEqual(self.alarms[-1], [("worker w1", "link")])
+        self.assertEqual((self.advice[-1]["advice"], self.advice[-1]["who"]), ("leave out", ["worker w1"]))
+        self.assertGreater(self.advice[-1]["gain"], 1.5)
 
     def test_a_file_that_is_none_is_refused(self):
         path = self.folder / "none.json"

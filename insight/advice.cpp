@@ -1,0 +1,209 @@
+#include "insight/advice.h"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include "insight/replay.h"
+
+namespace ballast::insight {
+namespace {
+
+constexpr double kWorthIt = 1.03;
+constexpr double kAsWell = 0.98;
+constexpr double kPreferred = 0.02;  // of the gain: a change that is easier to try is taken up to here
+constexpr std::size_t kMostLeftOut = 8;
+constexpr std::size_t kMostLanesOfAShard = 16;
+constexpr double kHasProcessor = 1.1;  // a lane's thread that waits no longer than that for one
+
+class Candidates {
+ public:
+  explicit Candidates(double as_is) : as_is_(as_is) {}
+
+  // In the order in which they are preferred.
+  void try_out(Advice advice, const JobTimes& changed) {
+    const auto takes = replay(changed);
+    if (!takes || *takes <= 0) {
+      return;
+    }
+    advice.gain = as_is_ / *takes;
+    if (!best_ || advice.gain > best_->gain + kPreferred) {
+      best_ = std::move(advice);
+    }
+  }
+  [[nodiscard]] const std::optional<Advice>& best() const { return best_; }
+
+ private:
+  double as_is_;
+  std::optional<Advice> best_;
+};
+
+bool is_of_a_worker(Cause cause) {
+  switch (cause) {
+    case Cause::compute:
+    case Cause::passing:
+    case Cause::data:
+    case Cause::worker_link:
+      return true;
+    case Cause::server_link:
+    case Cause::processor:
+    case Cause::lead:
+      break;
+  }
+  return false;
+}
+
+// Those that are found to hold the job up, the first one first.
+std::vector<std::size_t> slow_workers(const JobTimes& times, const Verdict& verdict) {
+  std::vector<std::size_t> places;
+  for (const auto& found : verdict.found) {
+    const auto worker = std::ranges::find(times.workers, found.who, &WorkerTimes::name);
+    const auto place = static_cast<std::size_t>(worker - times.workers.begin());
+    const bool matters = std::max(found.gain, found.cost) > kWorthIt;
+    if (matters && is_of_a_worker(found.cause) && worker != times.workers.end() &&
+        std::ranges::find(places, place) == places.end() && places.size() < kMostLeftOut) {
+      places.push_back(place);
+    }
+  }
+  return places;
+}
+
+// Each of them alone, and the first two, three, ...
+void leave_out(const JobTimes& times, const std::vector<std::size_t>& slow, Candidates& candidates) {
+  const auto try_without = [&](const std::vector<std::size_t>& places) {
+    if (places.size() < times.workers.size()) {
+      Advice advice{Change::leave_out, {}, times.workers.size() - places.size()};
+      for (const auto place : places) {
+        advice.who.push_back(times.workers[place].name);
+      }
+      candidates.try_out(std::move(advice), without_workers(times, places));
+    }
+  };
+  std::vector<std::size_t> several;
+  for (const auto place : slow) {
+    try_without({place});
+    several.push_back(place);
+    if (several.size() > 1) {
+      try_without(several);
+    }
+  }
+}
+
+std::size_t lanes_of_a_shard(const JobTimes& times) {
+  return times.lanes.size() / std::max<std::size_t>(times.shards.size(), 1);
+}
+
+void add_lanes(const JobTimes& times, Candidates& candidates) {
+  const auto lanes = 2 * lanes_of_a_shard(times);
+  const bool have_processors =
+      std::ranges::all_of(times.lanes, [](const LaneTimes& lane) { return lane.starved < kHasProcessor; });
+  if (lanes <= kMostLanesOfAShard && 2 * times.lanes.size() <= times.bytes.size() && have_processors) {
+    candidates.try_out({Change::more_lanes, {}, lanes}, with_twice_the_lanes(times));
+  }
+}
+
+// Twice as many, and as many as can be shared out evenly.
+void change_slots(const JobTimes& times, Candidates& candidates) {
+  const auto now = times.rules.slots;
+  const auto workers = static_cast<Slot>(times.workers.size());
+  const auto even = (now + workers - 1) / workers * workers;
+  for (const auto slots : {even, 2 * now}) {
+    if (slots != now && slots <= kMaxSlots) {
+      candidates.try_out({Change::slots, {}, slots}, with_slots(times, slots));
+    }
+  }
+}
+
+// The fastest half of them; then all but the slowest.
+std::optional<Advice> fewer(const JobTimes& times, double as_is) {
+  std::vector<std::size_t> places(times.workers.size());
+  std::iota(places.begin(), places.end(), 0);
+  std::ranges::stable_sort(places, std::greater(), [&](std::size_t place) { return times.workers[place].slot; });
+  for (const auto out : {places.size() / 2, std::size_t{1}}) {
+    if (out == 0 || out >= places.size()) {
+      continue;
+    }
+    const auto takes =
+        replay(without_workers(times, {places.begin(), places.begin() + static_cast<std::ptrdiff_t>(out)}));
+    if (takes && *takes > 0 && as_is / *takes >= kAsWell) {
+      return Advice{Change::fewer_workers, {}, places.size() - out, as_is / *takes};
+    }
+  }
+  return std::nullopt;
+}
+
+Advice mend(const Verdict& verdict) {
+  if (!verdict.found.empty() && verdict.found.front().gain > kWorthIt) {
+    return {Change::mend, {verdict.found.front().who}, 0, verdict.found.front().gain};
+  }
+  Advice all{Change::mend, {}, 0, verdict.slowdown};
+  for (const auto& found : verdict.found) {
+    if (found.cost > kWorthIt && std::ranges::find(all.who, found.who) == all.who.end()) {
+      all.who.push_back(found.who);
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
+JobTimes without_workers(const JobTimes& times, const std::vector<std::size_t>& places) {
+  auto changed = times;
+  changed.workers.clear();
+  for (std::size_t i = 0; i < times.workers.size(); ++i) {
+    if (std::ranges::find(places, i) == places.end()) {
+      changed.workers.push_back(times.workers[i]);
+    }
+  }
+  return changed;
+}
+
+JobTimes with_twice_the_lanes(const JobTimes& times) {
+  auto changed = times;
+  const auto lanes = times.lanes.size();
+  changed.lanes.insert(changed.lanes.end(), times.lanes.begin(), times.lanes.end());
+  std::vector<std::size_t> chunks(lanes);
+  for (auto& lane : changed.lane_of) {
+    if (chunks[lane]++ % 2 == 1) {
+      lane += static_cast<std::uint32_t>(lanes);
+    }
+  }
+  return changed;
+}
+
+JobTimes with_slots(const JobTimes& times, Slot slots) {
+  auto changed = times;
+  const auto part = static_cast<double>(times.rules.slots) / static_cast<double>(slots);
+  changed.rules.slots = slots;
+  for (auto& worker : changed.workers) {
+    const auto usual = worker.slot;
+    worker.slot *= part;
+    worker.fetch *= part;
+    for (auto& step : worker.slots) {
+      // What it takes beyond the usual is no work that is shared out.
+      std::ranges::transform(step, step.begin(),
+                             [&](double slot) { return std::min(slot, usual) * part + std::max(slot - usual, 0.0); });
+    }
+  }
+  return changed;
+}
+
+Advice advice(const JobTimes& times, const Verdict& verdict) {
+  const auto as_is = verdict.replayed * 1'000;
+  Candidates candidates(as_is);
+  leave_out(times, slow_workers(times, verdict), candidates);
+  add_lanes(times, candidates);
+  change_slots(times, candidates);
+  if (candidates.best() && candidates.best()->gain > kWorthIt) {
+    return *candidates.best();
+  }
+  if (const auto few = fewer(times, as_is)) {
+    return *few;
+  }
+  auto mended = mend(verdict);
+  return mended.gain > kWorthIt && !mended.who.empty() ? mended : Advice{};
+}
+
+}  // namespace ballast::insight

@@ -1,0 +1,40 @@
+// What to change about a job so that its steps take less time.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "insight/job_times.h"
+#include "insight/verdict.h"
+
+namespace ballast::insight {
+
+enum class Change : std::uint8_t {
+  none,           // nothing that was tried gains as much as it takes to be worth a word
+  leave_out,      // some workers that are slow
+  more_lanes,     // of each shard
+  slots,          // another number of them: other sums, so other bits
+  fewer_workers,  // the job does as well with those that are left
+  mend,           // what is found; nothing else helps
+};
+
+struct Advice {
+  Change change = Change::none;
+  std::vector<std::string> who;  // of leave_out and mend
+  std::size_t number = 0;        // of lanes of each shard, slots or workers that the job would have
+  double gain = 1;               // the job takes so many times as long as it would then
+};
+
+// By replays of the job with each change; the one that gains most, and among those that gain nearly the same the one
+// that costs least to try. `times`: calibrated. It costs a replay for each change, some ten at most.
+//
+// A slot is taken to have so much less to compute as there are more of them, and a new lane to have a processor.
+Advice advice(const JobTimes& times, const Verdict& verdict);
+
+// The job without some workers, by their places; with twice the lanes; with that many slots.
+JobTimes without_workers(const JobTimes& times, const std::vector<std::size_t>& places);
+JobTimes with_twice_the_lanes(const JobTimes& times);
+JobTimes with_slots(const JobTimes& times, Slot slots);
+
+}  // namespace ballast::insight

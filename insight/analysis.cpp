@@ -1,0 +1,47 @@
+#include "insight/analysis.h"
+
+#include <utility>
+
+#include "insight/calibration.h"
+#include "insight/job_times.h"
+
+namespace ballast::insight {
+
+Analysis Analyst::analyze(const JobTrace& trace, const WindowsWanted& wanted) {
+  Analysis analysis;
+  const auto all = windows(trace, wanted);
+  const auto before = std::exchange(judged_, {});
+  std::vector<WindowVerdict> verdicts;
+  for (const auto& window : all) {
+    const bool is_newest = window == all.back();
+    if (const auto known = before.find(window); known != before.end() && !is_newest) {
+      judged_.insert(*known);
+    } else {
+      const auto part = part_of(trace, window);
+      auto severe = severities(part);
+      auto times = job_times(part, window.steps());
+      auto& judged = judged_[window];
+      if (times) {
+        times = calibrated(*std::move(times));
+        judged = verdict(*times, severe);
+      }
+      if (is_newest) {
+        analysis.severities = std::move(severe);
+        analysis.window = window;
+        analysis.verdict = judged;
+        analysis.advice = judged ? advice(*times, *judged) : Advice{};
+      }
+    }
+    if (const auto& judged = judged_[window]) {
+      verdicts.push_back({window, *judged});
+    }
+  }
+  if (all.empty()) {
+    analysis.severities = severities(trace);
+  }
+  analysis.windows = verdicts.size();
+  analysis.lasting = lasting_causes(verdicts, wanted.steps);
+  return analysis;
+}
+
+}  // namespace ballast::insight

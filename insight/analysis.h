@@ -1,0 +1,36 @@
+// What a job's measurements say of it: who is slow, what that costs, for how long it has, and what to change.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "insight/advice.h"
+#include "insight/job_trace.h"
+#include "insight/lasting_causes.h"
+#include "insight/severity.h"
+#include "insight/verdict.h"
+#include "insight/windows.h"
+
+namespace ballast::insight {
+
+struct Analysis {
+  std::vector<Severity> severities;  // in the newest window; of all that was measured where there is none
+  std::optional<Window> window;      // the newest; none: the job is not in rounds, or too little was measured
+  std::size_t windows = 0;           // that were judged
+  // None: it cannot be told, for the window or its replay is too short or too large.
+  std::optional<Verdict> verdict;
+  std::vector<LastingCause> lasting;  // over all windows
+  Advice advice;
+};
+
+// Looks at one job again and again. What windows have cost that were looked at before is not replayed again.
+class Analyst {
+ public:
+  Analysis analyze(const JobTrace& trace, const WindowsWanted& wanted);
+
+ private:
+  std::map<Window, std::optional<Verdict>> judged_;  // those of the last look
+};
+
+}  // namespace ballast::insight

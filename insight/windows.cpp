@@ -1,0 +1,168 @@
+#include "insight/windows.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <utility>
+
+#include "insight/change_points.h"
+#include "insight/medians.h"
+#include "insight/whole_steps.h"
+
+namespace ballast::insight {
+namespace {
+
+constexpr Step kLeast = kLeastAlike;   // steps of a window
+constexpr std::size_t kLastSlots = 5;  // of a worker that computes none any more
+
+// What shows changes, value by value a step's.
+class Series {
+ public:
+  explicit Series(const JobTrace& trace, const std::vector<WholeStep>& whole) {
+    for (std::size_t i = 1; i < whole.size(); ++i) {
+      takes_.push_back({whole[i].step, static_cast<double>(whole[i].end - whole[i - 1].end)});
+    }
+    for (const auto& process : trace.processes) {
+      std::map<Step, std::vector<double>> slots;
+      for (const auto& record : process.records) {
+        if (record.kind == TraceKind::slot && record.fourth > record.second) {
+          slots[record.step].push_back(static_cast<double>(record.fourth - record.second));
+        }
+      }
+      if (!slots.empty()) {
+        auto& values = slots_.emplace_back();
+        std::ranges::transform(slots, std::back_inserter(values), [](const auto& step) {
+          return Value{step.first, mean(step.second)};
+        });
+      }
+    }
+  }
+
+  // The first step since which nothing has changed until that one.
+  [[nodiscard]] Step alike_since(Step first, Step last) const {
+    auto since = changed(takes_, first, last);
+    for (const auto& values : slots_) {
+      since = std::max(since, changed(values, first, last));
+    }
+    return since;
+  }
+
+ private:
+  struct Value {
+    Step step = 0;
+    double value = 0;
+  };
+
+  static Step changed(const std::vector<Value>& all, Step first, Step last) {
+    std::vector<Step> steps;
+    std::vector<double> values;
+    for (const auto& each : all) {
+      if (each.step >= first && each.step <= last) {
+        steps.push_back(each.step);
+        values.push_back(each.value);
+      }
+    }
+    const auto at = last_change(values);
+    return at == 0 ? first : steps[at];
+  }
+
+  std::vector<Value> takes_;
+  std::vector<std::vector<Value>> slots_;  // by worker
+};
+
+// Those of the window, if its measurements say of which step they are.
+bool is_of(const TraceRecord& record, const Window& window) {
+  return record.step >= window.first && record.step <= window.last;
+}
+
+bool belongs(const ProcessTrace& process, const TraceRecord& record, const Window& window, Micros began, Micros ended) {
+  switch (record.kind) {
+    case TraceKind::update:
+      return record.step + 1 >= window.first && record.step <= window.last;
+    case TraceKind::work: {
+      const auto at = process.on_lead(record.second);
+      return at > began && at <= ended + kWorkSpan;
+    }
+    case TraceKind::link:
+      return process.on_lead(record.first) <= ended + kWorkSpan;  // the newest says what a link carries
+    case TraceKind::fetch:
+    case TraceKind::weights:
+    case TraceKind::slot:
+    case TraceKind::push:
+    case TraceKind::pull:
+    case TraceKind::contribution:
+    case TraceKind::reply:
+    case TraceKind::snapshot:
+    case TraceKind::journal:
+    case TraceKind::decision:
+      break;
+  }
+  return is_of(record, window);
+}
+
+std::vector<TraceRecord> last_slots(const ProcessTrace& process, const Window& window) {
+  std::vector<TraceRecord> slots;
+  std::ranges::copy_if(process.records, std::back_inserter(slots), [&](const TraceRecord& record) {
+    return record.kind == TraceKind::slot && record.step < window.first;
+  });
+  std::ranges::sort(slots, {}, &TraceRecord::first);
+  slots.erase(slots.begin(), slots.end() - static_cast<std::ptrdiff_t>(std::min(slots.size(), kLastSlots)));
+  return slots;
+}
+
+}  // namespace
+
+std::vector<Window> windows(const JobTrace& trace, const WindowsWanted& wanted) {
+  auto whole = whole_steps(trace, std::numeric_limits<std::size_t>::max());
+  std::erase_if(whole, [&](const WholeStep& each) { return each.step > wanted.until; });
+  std::vector<Window> found;
+  if (std::ssize(whole) <= kLeastAlike) {
+    return found;
+  }
+  const Series series(trace, whole);
+  const auto begin = whole[1].step;  // the first one's begin is not known
+  auto last = whole.back().step;
+  while (found.size() < wanted.most && last + 1 >= begin + kLeast) {
+    // A change shows beside what was before it.
+    const auto looked_at = last - std::min<Step>(last - begin, 2 * wanted.steps - 1);
+    const auto full = last - std::min<Step>(last - begin, wanted.steps - 1);
+    const auto first = std::max(full, series.alike_since(looked_at, last));
+    if (last - first + 1 >= kLeast) {
+      found.push_back({first, last});
+    }
+    if (first == begin) {
+      break;
+    }
+    last = first - 1;
+  }
+  std::ranges::reverse(found);
+  return found;
+}
+
+JobTrace part_of(const JobTrace& trace, const Window& window) {
+  Micros began = 0;
+  Micros ended = 0;
+  for (const auto& process : trace.processes) {
+    for (const auto& record : process.records) {
+      if (record.kind == TraceKind::update && process.source.role == TraceRole::lane) {
+        const auto end = process.on_lead(record.third);
+        began = record.step + 1 == window.first ? std::max(began, end) : began;
+        ended = record.step == window.last ? std::max(ended, end) : ended;
+      }
+    }
+  }
+  JobTrace part{trace.job, trace.rules, {}};
+  for (const auto& process : trace.processes) {
+    auto& own =
+        part.processes.emplace_back(ProcessTrace{process.source, process.name, process.clock, {}, process.lost});
+    std::ranges::copy_if(process.records, std::back_inserter(own.records),
+                         [&](const TraceRecord& record) { return belongs(process, record, window, began, ended); });
+    if (process.source.role == TraceRole::worker &&
+        std::ranges::none_of(own.records, [](const auto& each) { return each.kind == TraceKind::slot; })) {
+      std::ranges::copy(last_slots(process, window), std::back_inserter(own.records));
+    }
+  }
+  return part;
+}
+
+}  // namespace ballast::insight

@@ -1,0 +1,106 @@
+#include "insight/advice.h"
+
+#include <doctest/doctest.h>
+
+#include "insight/replay.h"
+#include "tests/unit/insight/job_times_fixture.h"
+
+namespace ballast::insight {
+namespace {
+
+Verdict judged(const JobTimes& times, std::vector<Finding> found = {}) {
+  const auto takes = replay(times);
+  REQUIRE(takes);
+  double slowdown = 1;
+  for (const auto& one : found) {
+    slowdown = std::max(slowdown, one.gain);
+  }
+  return {times.steps, times.step / 1'000, *takes / 1'000, slowdown, std::move(found)};
+}
+
+TEST_CASE("advice: a worker that is slower than the others together gain by is left out") {
+  auto times = job_of(4, 12);  // three slots each, or four of three workers
+  slow_down(times.workers[1], 3);
+  const auto told = advice(times, judged(times, {{Cause::compute, "worker w1", 3, 3, 3, 0}}));
+  CHECK(told.change == Change::leave_out);
+  CHECK(told.who == std::vector<std::string>{"worker w1"});
+  CHECK(told.number == 3);
+  CHECK(told.gain == doctest::Approx(900.0 / 400).epsilon(0.01));
+}
+
+TEST_CASE("advice: of two that are as slow both are") {
+  auto times = job_of(4, 12);
+  slow_down(times.workers[1], 4);
+  slow_down(times.workers[3], 4);
+  const auto told = advice(
+      times, judged(times, {{Cause::compute, "worker w3", 4, 1, 4, 0}, {Cause::worker_link, "worker w1", 4, 1, 4, 0}}));
+  CHECK(told.change == Change::leave_out);
+  CHECK(told.who == std::vector<std::string>{"worker w3", "worker w1"});
+  CHECK(told.gain == doctest::Approx(1200.0 / 600).epsilon(0.01));
+}
+
+TEST_CASE("advice: where all are needed, what holds it up is to be mended") {
+  auto times = job_of(3, 12);
+  times.sum = {300'000,
+               300'000};  // of one lane, that nothing can be taken from: it has two chunks, and would have four
+  times.lanes[0].starved = 3;
+  const auto told = advice(times, judged(times, {{Cause::processor, "shard 0 lane 0", 3, 2, 2, 0}}));
+  CHECK(told.change != Change::more_lanes);  // they would have no processor either
+}
+
+TEST_CASE("advice: lanes that sum one thing after the other are doubled") {
+  auto times = job_of(2, 4);
+  times.sum = {400'000, 400'000};
+  const auto told = advice(times, judged(times));
+  CHECK(told.change == Change::more_lanes);
+  CHECK(told.number == 2);
+  CHECK(told.gain > 1.3);
+}
+
+TEST_CASE("advice: slots that cannot be shared out evenly are cut anew") {
+  auto times = job_of(3, 3);
+  times.rules.slots = 4;  // one worker computes two
+  const auto told = advice(times, judged(times));
+  CHECK(told.change == Change::slots);
+  CHECK(told.number == 6);
+  CHECK(told.gain == doctest::Approx(200.0 / 133.3).epsilon(0.02));
+}
+
+TEST_CASE("advice: workers that bring nothing are said to be too many") {
+  auto times = job_of(4, 4);
+  times.servers = {10, 10};  // all that four workers send and are sent takes 1.6 s
+  times.step = 1'700'000;
+  const auto told = advice(times, judged(times));
+  CHECK(told.change == Change::fewer_workers);
+  CHECK(told.number == 2);
+  CHECK(told.gain > 1);
+}
+
+TEST_CASE("advice: a job in which nothing can be gained is left as it is") {
+  const auto times = job_of(4, 16);
+  const auto told = advice(times, judged(times));
+  CHECK(told.change == Change::none);
+  CHECK(told.gain == 1);
+}
+
+TEST_CASE("advice: twice the lanes have half of each lane's chunks") {
+  auto times = job_of(2, 4);
+  times.lane_of = {0, 0, 1, 0, 1, 0};
+  times.lanes = {{.name = "shard 0 lane 0", .shard = 0}, {.name = "shard 1 lane 0", .shard = 1}};
+  const auto changed = with_twice_the_lanes(times);
+  CHECK(changed.lane_of == std::vector<std::uint32_t>{0, 2, 1, 0, 3, 2});
+  CHECK(changed.lanes[2].shard == 0);
+  CHECK(changed.lanes[3].shard == 1);
+}
+
+TEST_CASE("advice: a stop in a slot takes no less time where slots are smaller") {
+  auto times = job_of(1, 2);
+  times.workers[0].slots[0][1] += 1'000'000;
+  const auto changed = with_slots(times, 4);
+  CHECK(changed.rules.slots == 4);
+  CHECK(changed.workers[0].slot == kSlot / 2);
+  CHECK(changed.workers[0].slots[0] == std::vector<double>{kSlot / 2, kSlot / 2 + 1'000'000});
+}
+
+}  // namespace
+}  // namespace ballast::insight
