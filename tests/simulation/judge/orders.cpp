@@ -70,7 +70,9 @@ void OrdersJudge::heard(std::uint32_t lane, const LaneReport& report, const Ledg
   if (report.timeline != durable.timeline || !report.serving) {
     return;
   }
+  // A lead that hears many reports in a turn may have acted on one that the next has overtaken.
   brought_.unpaying[lane] = report.rounds.unpaying;
+  std::ranges::for_each(report.rounds.unpaying, [&](SessionId session) { forget_brought(session); });
   for (const auto& entry : report.slots_by_session) {
     brought_.known.insert(entry.session);
   }
