@@ -13,6 +13,7 @@
 
 #include "cli/asking/analyze.h"
 #include "cli/asking/control.h"
+#include "cli/asking/doctor.h"
 #include "cli/asking/scale.h"
 #include "cli/asking/status.h"
 #include "cli/asking/trace.h"
@@ -234,6 +235,15 @@ void define_analyze(CLI::App& app, ballast::AnalyzeOptions& options) {
   add_keys(*analyze, options.keys);
 }
 
+void define_doctor(CLI::App& app, ballast::DoctorOptions& options) {
+  auto* doctor = app.add_subcommand("doctor", "say why a running job makes no progress, and what its processes do");
+  doctor->add_option("where", options.where, kWhereHelp)->required();
+  doctor->add_option("--seconds", options.seconds, "look at it for so long (default 3)")
+      ->check(CLI::Range(0.1, 3600.0));
+  doctor->add_flag("--json", options.json, "one JSON object");
+  add_keys(*doctor, options.keys);
+}
+
 struct ControlCommand {
   const char* name;
   ballast::Control::Command command;
@@ -445,6 +455,7 @@ struct Options {
   ballast::WatchOptions watch;
   ballast::TraceOptions trace;
   ballast::AnalyzeOptions analyze;
+  ballast::DoctorOptions doctor;
   std::string control_where;
   std::string control_keys;
   ballast::KeygenOptions keygen;
@@ -481,6 +492,9 @@ int dispatch(const CLI::App& app, const Options& options) {
   }
   if (app.got_subcommand("analyze")) {
     return ballast::analyze(options.analyze);
+  }
+  if (app.got_subcommand("doctor")) {
+    return ballast::doctor(options.doctor);
   }
   if (app.got_subcommand("scale")) {
     return ballast::scale_run(options.scale);
@@ -537,6 +551,7 @@ int main(int argc, char** argv) {
   define_watch(app, options.watch);
   define_trace(app, options.trace);
   define_analyze(app, options.analyze);
+  define_doctor(app, options.doctor);
   define_keygen(app, options.keygen);
   define_controls(app, options.control_where, options.control_keys);
   define_scale(app, options.scale);

@@ -24,6 +24,9 @@ class TraceCollector {
   // more than kMost records the rest is left out, and those who have it are among them.
   std::optional<insight::JobTrace> collect(Step steps);
 
+  // Who answers nothing that the lead passes on, of those that can be asked in that time: workers and lanes.
+  std::vector<std::string> ask_who_is_silent(std::chrono::milliseconds all);
+
   // Nothing: the lead does not answer; why() says why.
   std::optional<Status> ask_status();
 

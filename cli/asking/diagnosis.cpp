@@ -1,0 +1,271 @@
+#include "cli/asking/diagnosis.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "cli/telling/amounts.h"
+#include "common/net/descriptors.h"
+
+namespace ballast {
+namespace {
+
+constexpr double kBusy = 0.9;  // of a processor
+// Of the descriptors that it may have: a server that is short of them cuts strangers, and has some again for a moment.
+constexpr double kUsedUp = 0.85;
+constexpr double kNearlyFull = 0.01;  // of a disk
+
+std::string with_pid(const ProcessSeen& process) {
+  return process.name + (process.is_lead ? ", the lead's" : "") + " (process " + std::to_string(process.pid) + ")";
+}
+
+std::string percent(double part) { return fixed(100 * part, 0) + " %"; }
+
+std::uint64_t slots_of(const Status& status) {
+  std::uint64_t slots = 0;
+  for (const auto& session : status.sessions) {
+    slots += session.slots;
+  }
+  return slots;
+}
+
+class Look {
+ public:
+  explicit Look(const JobSeen& seen) : seen_(seen) {}
+
+  // What is certain and near comes first: what a process of this machine does, then what the lead says.
+  Diagnosis all() {
+    diagnosis_.goes_on = goes_on();
+    processes();
+    if (seen_.after) {
+      phase();
+      disks();
+    }
+    connections();
+    descriptors();
+    if (!seen_.after) {
+      lead();
+    } else {
+      waits();
+    }
+    silent();
+    if (!diagnosis_.goes_on && diagnosis_.found.empty()) {
+      found("no step ended in " + fixed(seen_.seconds, 1) + " s, and nobody says what it waits for", longer());
+    }
+    return std::move(diagnosis_);
+  }
+
+ private:
+  void found(std::string what, std::string remedy) { diagnosis_.found.push_back({std::move(what), std::move(remedy)}); }
+
+  [[nodiscard]] bool goes_on() const {
+    return seen_.before && seen_.after &&
+           (is_over(seen_.after->phase) || seen_.after->step > seen_.before->step ||
+            slots_of(*seen_.after) > slots_of(*seen_.before) || seen_.after->phase == JobPhase::evaluating ||
+            seen_.after->phase == JobPhase::finishing);
+  }
+  [[nodiscard]] std::string longer() const {
+    const auto pace = seen_.after->steps_per_second;
+    return (pace > 0 ? "its last steps took " + fixed(1 / pace, 1) + " s each: " : std::string()) +
+           "look for longer (--seconds), and at `ballast analyze`";
+  }
+
+  void processes() {
+    for (const auto& process : seen_.processes) {
+      const auto pid = std::to_string(process.pid);
+      if (!process.footprint) {
+        found(with_pid(process) + " has ended", "its log says why; whoever started it is to start it again");
+      } else if (process.footprint->state == 'T' || process.footprint->state == 't') {
+        found(with_pid(process) + " is stopped, by a signal or a debugger",
+              "let it go on (kill -CONT " + pid + "), or end it");
+      } else if (process.footprint->state == 'D') {
+        found(with_pid(process) + " waits for a disk or a file system",
+              "look at the kernel's log (dmesg), and at mounts");
+      }
+    }
+  }
+
+  void phase() {
+    const auto& status = *seen_.after;
+    if (status.phase == JobPhase::paused || status.phase == JobPhase::pausing) {
+      found(std::string("its user has paused it: it is ") + name_of(status.phase), "ballast resume " + seen_.job);
+    } else if (status.phase == JobPhase::failed || status.phase == JobPhase::stopped) {
+      found(std::string("it has ") + name_of(status.phase) + (status.failure.empty() ? "" : ": " + status.failure), "");
+    }
+  }
+
+  void disks() {
+    const auto text = seen_.after->waits_for + all_trouble(*seen_.after);
+    const bool is_said = text.find("disk is full") != std::string::npos || text.find("No space") != std::string::npos;
+    std::string paths;
+    for (const auto& disk : seen_.disks) {
+      if (disk.free < kNearlyFull) {
+        paths += (paths.empty() ? "" : ", ") + disk.path;
+      }
+    }
+    if (is_said || !paths.empty()) {
+      found(
+          "a disk is full" + (paths.empty() ? std::string() : " (" + paths + ")") +
+              (is_said ? ": " + (all_trouble(*seen_.after).empty() ? seen_.after->waits_for : all_trouble(*seen_.after))
+                       : std::string()),
+          "make room on it: the job goes on by itself");
+    }
+  }
+
+  void connections() {
+    for (const auto& process : seen_.processes) {
+      const auto stuck = process.footprint ? process.footprint->stuck : std::vector<StuckConnection>();
+      if (stuck.empty()) {
+        continue;
+      }
+      const auto worst = std::ranges::max_element(stuck, {}, &StuckConnection::again);
+      found("nobody acknowledges what " + with_pid(process) + " sends to " + worst->peer + ": it was sent again " +
+                std::to_string(worst->again) + " times in a row" +
+                (stuck.size() == 1 ? std::string() : ", and so on " + count_text(stuck.size() - 1, "more connection")),
+            "that machine is gone, or the way to it or back is lost: look at routes and firewalls in both directions");
+    }
+  }
+
+  void descriptors() {
+    for (const auto& process : seen_.processes) {
+      if (!process.footprint || process.footprint->descriptor_limit == 0) {
+        continue;
+      }
+      const auto& own = *process.footprint;
+      if (static_cast<double>(own.descriptors) >= kUsedUp * static_cast<double>(own.descriptor_limit)) {
+        found(with_pid(process) + " has used up its file descriptors, or nearly (" + std::to_string(own.descriptors) +
+                  " of " + std::to_string(own.descriptor_limit) + "): nobody else can connect",
+              kDescriptorRemedy);
+      }
+    }
+  }
+
+  void lead() {
+    if (!diagnosis_.found.empty()) {
+      return;  // why it does not answer is said
+    }
+    const auto lead = std::ranges::find_if(seen_.processes, &ProcessSeen::is_lead);
+    if (lead != seen_.processes.end() && lead->footprint && lead->footprint->processor > kBusy) {
+      found(with_pid(*lead) + " does not answer, and computes all the time", "its log, or a debugger, says at what");
+    } else {
+      found(seen_.why_silent, "");
+    }
+  }
+
+  void waits() {
+    const auto& status = *seen_.after;
+    if (!status.waits_for.empty()) {
+      found("it waits for " + status.waits_for, "");
+    }
+    if (const auto trouble = all_trouble(status); !trouble.empty()) {
+      found(trouble, "");
+    }
+    for (const auto& session : status.sessions) {
+      if (session.live && !session.held_up.empty()) {
+        found("worker " + session.name + " is not counted on: " + session.held_up, "");
+      }
+    }
+  }
+
+  void silent() {
+    for (const auto& name : seen_.silent) {
+      found(name + " answers nothing that the lead passes on",
+            "it hangs, is stopped, or cannot be reached: run ballast doctor on its machine");
+    }
+  }
+
+  const JobSeen& seen_;
+  Diagnosis diagnosis_;
+};
+
+const char* state_text(char state) {
+  switch (state) {
+    case 'R':
+      return "runs";
+    case 'D':
+      return "disk wait";
+    case 'T':
+    case 't':
+      return "stopped";
+    default:
+      return "sleeps";
+  }
+}
+
+std::string process_rows(const JobSeen& seen) {
+  if (seen.processes.empty()) {
+    return "no process of it is on this machine, or another user's are\n";
+  }
+  std::array<char, 200> line{};
+  const auto row = [&](const char* name, const char* pid, const char* state, const char* processor, const char* starved,
+                       const char* written, const char* descriptors, const char* memory) {
+    std::snprintf(line.data(), line.size(), "%-12s %8s %-10s %10s %15s %14s %18s %10s\n", name, pid, state, processor,
+                  starved, written, descriptors, memory);
+    return std::string(line.data());
+  };
+  auto text = row("process", "pid", "state", "processor", "waits for one", "written/s", "descriptors", "memory");
+  for (const auto& process : seen.processes) {
+    const auto pid = std::to_string(process.pid);
+    if (!process.footprint) {
+      text += row(process.name.c_str(), pid.c_str(), "ended", "", "", "", "", "");
+      continue;
+    }
+    const auto& own = *process.footprint;
+    text += row(process.name.c_str(), pid.c_str(), state_text(own.state), percent(own.processor).c_str(),
+                percent(own.starved).c_str(), bytes_text(static_cast<std::uint64_t>(own.written)).c_str(),
+                (std::to_string(own.descriptors) + " of " + std::to_string(own.descriptor_limit)).c_str(),
+                bytes_text(own.memory).c_str());
+  }
+  return text;
+}
+
+}  // namespace
+
+Diagnosis diagnose(const JobSeen& seen) { return Look(seen).all(); }
+
+std::string diagnosis_text(const JobSeen& seen, const Diagnosis& diagnosis) {
+  std::string text;
+  if (seen.after) {
+    text = "job " + seen.after->job + ": " + name_of(seen.after->phase) + ", step " + std::to_string(seen.after->step) +
+           " of " + std::to_string(seen.after->steps);
+    text += diagnosis.goes_on && seen.before
+                ? ", goes on: " + count_text(seen.after->step - std::min(seen.before->step, seen.after->step), "step") +
+                      " in " + fixed(seen.seconds, 1) + " s\n"
+                : ", makes no progress\n";
+  } else {
+    text = "the lead at " + seen.lead + " does not answer\n";
+  }
+  for (const auto& one : diagnosis.found) {
+    text += (&one == &diagnosis.found.front() && !diagnosis.goes_on ? "because " : "also: ") + one.what + "\n";
+    text += one.remedy.empty() ? "" : "  " + one.remedy + "\n";
+  }
+  return text + process_rows(seen);
+}
+
+std::string diagnosis_json(const JobSeen& seen, const Diagnosis& diagnosis) {
+  nlohmann::ordered_json json;
+  json["goes_on"] = diagnosis.goes_on;
+  json["found"] = nlohmann::ordered_json::array();
+  for (const auto& one : diagnosis.found) {
+    json["found"].push_back({{"what", one.what}, {"remedy", one.remedy}});
+  }
+  json["processes"] = nlohmann::ordered_json::array();
+  for (const auto& process : seen.processes) {
+    auto& one = json["processes"].emplace_back();
+    one = {{"name", process.name}, {"pid", process.pid}, {"lead", process.is_lead}};
+    if (process.footprint) {
+      const auto& own = *process.footprint;
+      one["state"] = std::string(1, own.state);
+      one["processor"] = own.processor;
+      one["starved"] = own.starved;
+      one["written_per_second"] = own.written;
+      one["memory"] = own.memory;
+      one["descriptors"] = own.descriptors;
+      one["descriptor_limit"] = own.descriptor_limit;
+    }
+  }
+  return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace ballast

@@ -1,0 +1,111 @@
+#include "cli/asking/doctor.h"
+
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <thread>
+#include <utility>
+
+#include "cli/asking/diagnosis.h"
+#include "cli/asking/footprint.h"
+#include "cli/asking/lead_address.h"
+#include "cli/asking/trace_collector.h"
+#include "cli/keys/operator_keys.h"
+#include "cli/run_folder/run_folder.h"
+
+namespace ballast {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::chrono::milliseconds kAskFor{5'000};  // whoever hangs takes two seconds of it
+
+struct LocalProcess {
+  ProcessSeen process;
+  FootprintSpan span;
+};
+
+// Those that the run's folder names.
+std::vector<LocalProcess> of_folder(const fs::path& folder) {
+  std::vector<LocalProcess> watched;
+  std::ifstream in(folder / "processes.json");
+  auto entries = nlohmann::json::parse(in, nullptr, false);
+  if (!entries.is_array()) {
+    return watched;
+  }
+  for (auto& entry : entries) {
+    // One that is just being started again has no pid.
+    if (entry.is_object() && entry["role"].is_string() && entry["pid"].is_number() && entry["index"].is_number()) {
+      const auto role = entry["role"].get<std::string>();
+      const auto pid = entry["pid"].get<pid_t>();
+      const auto index = entry["index"].get<int>();
+      watched.push_back({{role + " " + std::to_string(index), pid, role == "server" && index == 0, std::nullopt},
+                         FootprintSpan(pid)});
+    }
+  }
+  return watched;
+}
+
+// Those of this machine that were told the lead's address. Which of them is the lead's, their command lines do not say.
+std::vector<LocalProcess> of_lead(const std::string& lead) {
+  std::vector<LocalProcess> watched;
+  for (const auto* program : {"ballast-server", "ballast-worker"}) {
+    for (const auto pid : processes_of(program, lead)) {
+      watched.push_back({{program, pid, false, std::nullopt}, FootprintSpan(pid)});
+    }
+  }
+  return watched;
+}
+
+std::vector<DiskSeen> disks_of(const fs::path& folder) {
+  std::vector<DiskSeen> disks;
+  std::error_code unknown;
+  for (const auto& entry : fs::directory_iterator(folder, unknown)) {
+    const bool is_database = entry.path().filename().string().starts_with("shard-");
+    const auto space = is_database ? fs::space(entry.path(), unknown) : fs::space_info{0, 0, 0};
+    if (is_database && !unknown && space.capacity > 0) {
+      disks.push_back(
+          {entry.path().string(), static_cast<double>(space.available) / static_cast<double>(space.capacity)});
+    }
+  }
+  return disks;
+}
+
+JobSeen look(const DoctorOptions& options) {
+  JobSeen seen;
+  seen.job = options.where;
+  const bool is_folder = fs::is_directory(options.where);
+  seen.lead = lead_address(options.where);
+  const auto watched = is_folder ? of_folder(options.where) : of_lead(seen.lead);
+  const auto began = std::chrono::steady_clock::now();
+  TraceCollector collector(seen.lead, operator_keys(options.where, options.keys));
+  seen.before = collector.ask_status();
+  if (seen.before) {
+    seen.silent = collector.ask_who_is_silent(kAskFor);
+    std::this_thread::sleep_until(began + std::chrono::duration<double>(options.seconds));
+    seen.after = collector.ask_status();
+  }
+  seen.why_silent = seen.after ? std::string() : collector.why();
+  seen.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  for (const auto& one : watched) {
+    seen.processes.push_back(one.process);
+    seen.processes.back().footprint = one.span.end();
+  }
+  seen.disks = is_folder ? disks_of(options.where) : std::vector<DiskSeen>();
+  return seen;
+}
+
+}  // namespace
+
+int doctor(const DoctorOptions& options) {
+  const auto seen = look(options);
+  const auto diagnosis = diagnose(seen);
+  const auto text = options.json ? diagnosis_json(seen, diagnosis) : diagnosis_text(seen, diagnosis);
+  std::fputs(text.c_str(), stdout);
+  return diagnosis.goes_on ? 0 : 1;
+}
+
+}  // namespace ballast
