@@ -16,6 +16,7 @@
 #include "cli/asking/doctor.h"
 #include "cli/asking/scale.h"
 #include "cli/asking/status.h"
+#include "cli/asking/top.h"
 #include "cli/asking/trace.h"
 #include "cli/asking/watch.h"
 #include "cli/before/check.h"
@@ -244,6 +245,15 @@ void define_doctor(CLI::App& app, ballast::DoctorOptions& options) {
   add_keys(*doctor, options.keys);
 }
 
+void define_top(CLI::App& app, ballast::TopOptions& options) {
+  auto* top =
+      app.add_subcommand("top", "show a running job's workers live in this terminal, to be sorted and analyzed");
+  top->add_option("where", options.where, kWhereHelp)->required();
+  top->add_option("--every", options.every, "seconds between two looks (default 1)")->check(CLI::Range(0.1, 3600.0));
+  top->add_flag("--once", options.once, "print one look as plain lines");
+  add_keys(*top, options.keys);
+}
+
 struct ControlCommand {
   const char* name;
   ballast::Control::Command command;
@@ -456,6 +466,7 @@ struct Options {
   ballast::TraceOptions trace;
   ballast::AnalyzeOptions analyze;
   ballast::DoctorOptions doctor;
+  ballast::TopOptions top;
   std::string control_where;
   std::string control_keys;
   ballast::KeygenOptions keygen;
@@ -495,6 +506,9 @@ int dispatch(const CLI::App& app, const Options& options) {
   }
   if (app.got_subcommand("doctor")) {
     return ballast::doctor(options.doctor);
+  }
+  if (app.got_subcommand("top")) {
+    return ballast::top(options.top);
   }
   if (app.got_subcommand("scale")) {
     return ballast::scale_run(options.scale);
@@ -552,6 +566,7 @@ int main(int argc, char** argv) {
   define_trace(app, options.trace);
   define_analyze(app, options.analyze);
   define_doctor(app, options.doctor);
+  define_top(app, options.top);
   define_keygen(app, options.keygen);
   define_controls(app, options.control_where, options.control_keys);
   define_scale(app, options.scale);
