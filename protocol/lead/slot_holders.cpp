@@ -447,16 +447,38 @@ SlotHolders::Chosen SlotHolders::idle(const Chosen& counted, Micros now) const {
   return idle;
 }
 
-SlotHolders::Chosen SlotHolders::in_turns() {
+SlotHolders::Chosen SlotHolders::in_turns(const Chosen& counted) {
   Chosen in_turns;
-  for (auto& held : holders_) {
+  const auto add = [&](Held& held) {
     const auto& own = held.second;
-    if (own.seen.has_given_up(open_.step) && own.takes_part() && !own.suspicion.is_silent() && !own.seen.is_leaving() &&
-        !own.share.is_trial()) {
+    if (own.seen.has_given_up(open_.step) && own.takes_part() && !own.seen.is_leaving() && !own.share.is_trial()) {
       in_turns.push_back(&held);
+    }
+  };
+  std::ranges::for_each(counted, [&](Held* held) { add(*held); });
+  for (const bool with_credit : {true, false}) {
+    if (keep_shares(counted) || (!with_credit && !in_turns.empty())) {
+      break;
+    }
+    for (auto& held : holders_) {
+      const auto& suspicion = held.second.suspicion;
+      if (suspicion.has_credit() == with_credit && !suspicion.is_silent() &&
+          std::ranges::find(counted, &held) == counted.end()) {
+        add(held);
+      }
     }
   }
   return in_turns;
+}
+
+bool SlotHolders::keep_shares(const Chosen& counted) {
+  return !counted.empty() && counted.front()->second.keeps_share();
+}
+
+void SlotHolders::keep_in_turn(SlotSet& unclaimed, const Chosen& counted, Micros now) const {
+  if (wanted_ != kNoSlot && now < wanted_until_ && !keep_shares(counted)) {
+    unclaimed.erase({wanted_, wanted_ + 1});
+  }
 }
 
 SlotHolders::Chosen SlotHolders::untried(const Chosen& counted) {

@@ -90,9 +90,14 @@ class SlotHolders {
   // are counted on has nothing left, or is waited for; else all.
   [[nodiscard]] Chosen takers(const Chosen& idle, const Chosen& counted) const;
 
-  // Those that were seen to give up what they had computed of the open step, and so compute it in turns: they are heard
-  // of, whether or not they are counted on. A trial is no share that could be larger.
-  [[nodiscard]] Chosen in_turns();
+  // Whether those that are counted on have credit, and none of them is suspected: it is so of all of them, or of none.
+  static bool keep_shares(const Chosen& counted);
+  // Those that were seen to give up what they had computed of the open step, and so compute it in turns: of those that
+  // are counted on; where these keep no shares, of those with credit as well; where it is none of these, of all that
+  // are heard of. A trial is no share that could be larger.
+  [[nodiscard]] Chosen in_turns(const Chosen& counted);
+  // Where those that are counted on keep no shares, nobody takes the slot that was given in turn before that is over.
+  void keep_in_turn(SlotSet& unclaimed, const Chosen& counted, Micros now) const;
 
   void give(Held& to, SlotRange range, Micros now);
   // Before all that it has left; for a while nobody else is given it so.

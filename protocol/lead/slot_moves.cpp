@@ -29,23 +29,20 @@ SlotRange last_of(SlotRange run, Slot most, Slot slots) {
   return best;
 }
 
-// The slot that some lane wants next and that nobody is to bring, where the taker has given up again what it computed
-// beyond it: else it could compute those that are left in turns for ever, and never that one.
-std::optional<SlotRange> wanted_of(const OpenStep& open, const Held& taker, const SlotSet& unclaimed) {
-  if (taker.second.seen.has_given_up(open.step)) {
-    for (const auto& [slot, sessions] : open.wanted.offered) {
-      if (unclaimed.contains(slot)) {
-        return SlotRange{slot, slot + 1};
-      }
-    }
-  }
-  return std::nullopt;
+// The first of them that some lane wants next; kNoSlot: it wants none of them.
+Slot wanted_of(const OpenStep& open, const SlotSet& slots) {
+  const auto found =
+      std::ranges::find_if(open.wanted.offered, [&](const auto& wanted) { return slots.contains(wanted.first); });
+  return found == open.wanted.offered.end() ? kNoSlot : found->first;
 }
 
+// What some lane wants next, where the taker has given up again what it computed beyond it: else it could compute those
+// that are left in turns for ever, and never that one.
 // Else the last ones: who was to bring them may come back, and begins with the first.
 SlotRange choose_unclaimed(const SlotHolders& holders, const Held& taker, const SlotSet& unclaimed, std::size_t among) {
-  if (const auto wanted = wanted_of(holders.open(), taker, unclaimed)) {
-    return *wanted;
+  const bool is_in_turns = taker.second.seen.has_given_up(holders.open().step);
+  if (const auto wanted = is_in_turns ? wanted_of(holders.open(), unclaimed) : kNoSlot; wanted != kNoSlot) {
+    return {wanted, wanted + 1};
   }
   const auto run = unclaimed.last_run();
   const auto fair = static_cast<Slot>((unclaimed.count() + among - 1) / among);
@@ -134,29 +131,28 @@ void take_unclaimed(SlotHolders& holders, Chosen& takers, SlotSet unclaimed, con
 }
 
 void take_wanted(SlotHolders& holders, const Chosen& counted, Micros now) {
-  const auto in_turns = holders.in_turns();
+  const auto in_turns = holders.in_turns(counted);
   if (in_turns.empty()) {
     return;  // as in most turns, which cost no second look at what everybody has
   }
-  Chosen trusted;
-  std::ranges::copy_if(counted, std::back_inserter(trusted),
-                       [](const Held* held) { return !held->second.suspicion.is_suspect(); });
-  const auto free = holders.unclaimed(trusted, now);
+  const bool are_suspected = counted.empty() || counted.front()->second.suspicion.is_suspect();  // all, or none
+  const auto trusted = are_suspected ? Chosen() : counted;
+  const auto wanted = wanted_of(holders.open(), holders.unclaimed(trusted, now));
+  if (wanted == kNoSlot || !holders.may_be_given(wanted, now)) {
+    return;
+  }
   Held* taker = nullptr;
-  std::optional<SlotRange> wanted;
   for (auto* const held : in_turns) {
     const auto& own = held->second;
-    const auto found = wanted_of(holders.open(), *held, free);
-    const bool is_another = found && !own.share.contains(found->begin) && holders.may_be_given(found->begin, now);
-    if (is_another && (taker == nullptr || own.turn < taker->second.turn)) {
+    if (!own.share.contains(wanted) && (taker == nullptr || own.turn < taker->second.turn)) {
       taker = held;
-      wanted = found;
     }
   }
   if (taker != nullptr) {
-    holders.withdraw_from_others(*taker, *wanted);
-    holders.give_wanted(*taker, wanted->begin, now);
-    holders.contest(*wanted);
+    const SlotRange slot{wanted, wanted + 1};
+    holders.withdraw_from_others(*taker, slot);
+    holders.give_wanted(*taker, wanted, now);
+    holders.contest(slot);
     ++holders.count().reassigned;
   }
 }

@@ -17,8 +17,9 @@ void take_unclaimed(SlotHolders& holders, SlotHolders::Chosen& takers, SlotSet u
 
 // One of those that have given up again what they computed takes the slot that some lane wants next and nobody has who
 // is counted on and not suspected, and computes it next. It would come to no end of its own: lanes call the lowest
-// slots first, and none of those that it has while that one is missing. So it does not matter whether it is counted on
-// itself, or whether others have nothing left. Each of them has its turn at it, for as long as such a share is given.
+// slots first, and none of those that it has while that one is missing. So it does not matter whether others have
+// nothing left; nor, where only suspects are counted on, whether it is one of them. Each has its turn at it, for as
+// long as such a share is given.
 void take_wanted(SlotHolders& holders, const SlotHolders::Chosen& counted, Micros now);
 
 // Each takes a tail from the share that ends last; what the first cannot gain by, no other can, if they are in the

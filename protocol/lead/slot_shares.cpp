@@ -170,6 +170,7 @@ void SlotShares::hand_out(const std::vector<SessionId>& sessions, const std::set
     return holders_.leave_over(false, counted);
   }
   auto unclaimed = holders_.unclaimed(counted, now);
+  holders_.keep_in_turn(unclaimed, counted, now);
   auto takers = holders_.takers(idle, counted);
   holders_.leave_over(takers.empty() && !unclaimed.empty() && !holders_.some_are_waited_for(counted), counted);
   if (!takers.empty()) {

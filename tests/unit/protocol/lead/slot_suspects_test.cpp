@@ -123,6 +123,25 @@ TEST_CASE(
   CHECK(at.work(2) == Ranges{{0, 1}, {4, 8}});
 }
 
+TEST_CASE("a suspect that was given what a lane wants next keeps it for its turn, whoever has nothing left") {
+  SharesFixture at(12, {1, 2, 3});
+  at.establish({1, 2, 3});
+  at.lose(1);
+  at.unpaying = at.out_of_standing = {3};
+  at.want(0);
+  at.beat(3, {{8, 12}});
+  at.beat(2, {{4, 6}}, 6, 50 * kSlotTime);
+  at.beat(2, {{5, 7}}, 7, 50 * kSlotTime);
+  at.hand_out();
+  REQUIRE(at.work(2) == Ranges{{0, 1}});
+  REQUIRE(at.work(3) == Ranges{{1, 8}});
+  at.beat(2, {{5, 7}}, 0, 50 * kSlotTime);
+  at.beat(3, {{1, 12}});
+  at.hand_out();
+  CHECK(at.work(2) == Ranges{{0, 1}});
+  CHECK(at.work(3) == Ranges{{1, 8}});
+}
+
 TEST_CASE("what was given up in one step changes nothing in the next") {
   SharesFixture at(12, {1, 2, 3});
   at.beat(2, {{4, 8}});

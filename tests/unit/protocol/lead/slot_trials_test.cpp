@@ -185,6 +185,44 @@ TEST_CASE(
   CHECK(at.work(1) == Ranges{{4, 5}, {0, 4}});
 }
 
+TEST_CASE("who has brought nothing and says that it gives work up takes no turn from who is counted on") {
+  for (const bool in_turns : {true, false}) {
+    CAPTURE(in_turns);
+    TrialsFixture at({3, 4});
+    at.hand_out();
+    at.lose(2);
+    at.want(4);
+    for (const SessionId liar : {3U, 4U}) {
+      at.arrive(at.work(liar));  // its trial: it is at none any more
+      at.beat(liar, {{0, 1}, {7, 8}});
+      at.beat(liar, {{0, 1}});
+    }
+    at.want(4);
+    at.beat(1, {{0, 2}}, 2);
+    at.beat(1, {{in_turns ? 1U : 0U, 3}}, 3);
+    at.hand_out();
+    CHECK(at.work(1) == (in_turns ? Ranges{{4, 5}, {0, 3}} : Ranges{{0, 3}}));
+    CHECK(at.work(3).empty());
+    CHECK(at.work(4).empty());
+  }
+}
+
+TEST_CASE("who has credit has what a lane wants, counted on or not, beside one that gives up work and sends nothing") {
+  TrialsFixture at({3});
+  at.hand_out();
+  at.lose(2);
+  at.arrive(at.work(3));  // its trial
+  at.unpaying = at.out_of_standing = {3};
+  at.beat(3, {{0, 1}, {5, 6}});
+  at.beat(3, {{0, 1}});
+  at.want(4);
+  at.beat(1, {{0, 2}}, 2, 50 * kSlotTime);
+  at.beat(1, {{1, 3}}, 3, 50 * kSlotTime);
+  at.hand_out();
+  CHECK(at.work(1) == Ranges{{4, 5}, {0, 4}});
+  CHECK(at.work(3).empty());
+}
+
 TEST_CASE("where nobody has brought anything all share, and those that did go on alone") {
   SharesFixture at(8, {1, 2, 3});
   CHECK_FALSE(at.shares.standing(3, 9).slots.empty());
