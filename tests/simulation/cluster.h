@@ -76,6 +76,7 @@ class Cluster final : public Host {
   [[nodiscard]] bool was_disturbed() const override;
   void refused_weights(ProcessId lane) override;
   void end_server(const LaneLife& life) override;
+  [[nodiscard]] bool is_up(std::uint32_t shard) const;
   void departs(const LaneLife& life, bool whole, bool lost) override;
   void turned_away(ProcessId lane, const std::string& why) override;
   void ledger_written(bool goes_back) override;

@@ -45,12 +45,16 @@ void Cluster::carry_out(const ServerGone& what) {
           "a server that was told to end is still there when its patience is over");
 }
 
+// A server that is told to end is, until the last of its lanes has gone.
+bool Cluster::is_up(std::uint32_t shard) const {
+  const auto first = roster_.lanes.begin() + shard * life().lanes;
+  return std::any_of(first, first + life().lanes, [](const auto* lane) { return lane->alive(); });
+}
+
 // With the last of its lanes, unless one lets all go.
 void Cluster::departs(const LaneLife& left, bool whole, bool lost) {
   const auto shard = shard_of(left);
-  const auto first = roster_.lanes.begin() + shard * life().lanes;
-  const bool is_last = std::none_of(first, first + life().lanes, [](const auto* lane) { return lane->alive(); });
-  if (whole || is_last) {
+  if (whole || !is_up(shard)) {
     note_departure(shard, whole, lost);
     server_departs(shard);
   }

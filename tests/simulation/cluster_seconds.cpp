@@ -19,7 +19,7 @@ void Cluster::come_back_without_volume(std::uint32_t shard) {
 
 void Cluster::carry_out(const VolumeReturns& what) {
   const auto shard = what.shard;
-  if (run_.lead_over || what.run != run_.begins || roster_.lanes[shard * life().lanes]->alive()) {
+  if (run_.lead_over || what.run != run_.begins || is_up(shard)) {
     return;
   }
   if (random_.chance(0.7)) {
