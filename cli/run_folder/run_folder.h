@@ -4,6 +4,7 @@
 //   processes.json  who runs, with which pid     logs/        what each process wrote
 //   lead.address    where the lead is reached    lock         held while processes of a run live
 //   keys/           of a run over tcp, while it lasts
+//   targets.json    who serves metrics, with --metrics   prometheus/, prometheus.yml   with --watch
 //   reshard.*       other databases, on their way in (storage/reshard/switch.h)
 //   scale.*         what `ballast scale` asks of the run, while it does
 #pragma once

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
+#include <string_view>
 
 #include "cli/before/gpus.h"
 #include "cli/keys/keygen.h"
@@ -18,6 +19,7 @@ namespace ballast {
 namespace {
 
 constexpr const char* kLoopback = "tcp://127.0.0.1:*";
+constexpr std::string_view kScheme = "http://";
 
 std::string role_text(Role role) { return role == Role::server ? "server" : "worker"; }
 
@@ -174,7 +176,7 @@ Command Cluster::command_of(Member& member) const {
   command.arguments = server ? server_arguments(member) : worker_arguments(member);
   if (options_.metrics) {
     const auto address = "127.0.0.1:" + std::to_string(free_port());
-    member.addresses["metrics"] = "http://" + address + "/metrics";
+    member.addresses["metrics"] = std::string(kScheme) + address + "/metrics";
     append(command.arguments, {"--metrics", address});
   }
   // The processes share one machine's cores: threads that wait must not spin.
@@ -231,7 +233,12 @@ std::vector<std::string> Cluster::worker_arguments(Member& member) const {
   return arguments;
 }
 
+void Cluster::watch_with(const std::filesystem::path& prometheus) { prometheus_.emplace(prometheus, folder_); }
+
 Member* Cluster::ended(pid_t pid) {
+  if (prometheus_ && prometheus_->pid() == pid) {
+    prometheus_->ended();
+  }
   const auto member =
       std::find_if(members_.begin(), members_.end(), [&](const Member& candidate) { return candidate.pid == pid; });
   if (member == members_.end()) {
@@ -294,9 +301,29 @@ void Cluster::write_list() {
   }
   try {
     write_atomically(folder_.processes_file(), list.dump(2) + "\n");
+    write_targets();
     list_refusal_.clear();
   } catch (const std::runtime_error& refused) {
     list_refusal_ = refused.what();
+  }
+}
+
+// For Prometheus' file_sd_configs: who runs, and where it serves metrics. As dashboards/targets does for many runs.
+void Cluster::write_targets() const {
+  auto targets = nlohmann::ordered_json::array();
+  for (const auto& member : members_) {
+    const auto metrics = member.addresses.find("metrics");
+    if (member.pid == 0 || metrics == member.addresses.end()) {
+      continue;
+    }
+    const auto name = (member.role == Role::server ? "shard-" : "worker-") + std::to_string(member.index);
+    const auto address = metrics->second.substr(kScheme.size(), metrics->second.rfind('/') - kScheme.size());
+    targets.push_back(
+        {{"targets", {address}}, {"labels", {{"job", folder_.path().filename().string()}, {"instance", name}}}});
+  }
+  if (options_.metrics) {
+    write_atomically(folder_.path() / "targets.json",
+                     targets.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
   }
 }
 

@@ -14,6 +14,7 @@
 
 #include "cli/processes/process.h"
 #include "cli/run_folder/run_folder.h"
+#include "cli/running/prometheus.h"
 #include "cli/running/restarts.h"
 #include "common/job/job.h"
 
@@ -81,6 +82,11 @@ class Cluster {
   Member* ended(pid_t pid);
   void signal_all(int signal) const;
 
+  // Asks all processes for their metrics from now on. Throws std::runtime_error.
+  void watch_with(const std::filesystem::path& prometheus);
+  // Where; empty: nobody does.
+  [[nodiscard]] std::string watched_at() const { return prometheus_ ? prometheus_->address() : std::string(); }
+
   [[nodiscard]] std::vector<Member>& members() { return members_; }
   [[nodiscard]] std::size_t live(Role role) const;
   [[nodiscard]] std::size_t live() const { return live(Role::server) + live(Role::worker); }
@@ -101,6 +107,7 @@ class Cluster {
   [[nodiscard]] std::vector<std::string> worker_arguments(Member& member) const;
   [[nodiscard]] std::string fault_of(const Member& server) const;
   void write_list();
+  void write_targets() const;
 
   const Job& job_;
   const RunFolder& folder_;
@@ -111,7 +118,8 @@ class Cluster {
   std::filesystem::path keys_;           // empty: none
   std::string lead_;
   std::vector<Member> members_;  // shards by index, then workers by index
-  std::string list_refusal_;     // why processes.json is not up to date; empty: it is
+  std::optional<Prometheus> prometheus_;
+  std::string list_refusal_;  // why processes.json is not up to date; empty: it is
 };
 
 }  // namespace ballast

@@ -272,6 +272,17 @@ int finish(const Job& job, const RunOptions& options, const RunFolder& folder, P
   return 0;
 }
 
+std::string watch(Cluster& cluster) {
+  const auto program = Prometheus::find();
+  if (!program) {
+    return "no Prometheus is installed (Debian: apt-get install prometheus): targets.json in the run's folder says "
+           "whom "
+           "another one can ask";
+  }
+  cluster.watch_with(*program);
+  return "Prometheus at " + cluster.watched_at();
+}
+
 // `resumed`: what is gone on from; empty for a new run.
 int run_cluster(const Job& job, const RunOptions& options, const RunFolder& folder, EventStream* events,
                 const std::string& resumed, bool was_paused) {
@@ -298,12 +309,15 @@ int run_cluster(const Job& job, const RunOptions& options, const RunFolder& fold
   }
   try {
     Cluster cluster(job, folder,
-                    {.metrics = options.metrics,
+                    {.metrics = options.metrics || options.watch,
                      .keys = true,
                      .backend = options.backend,
                      .gpus = gpus,
                      .worker_faults = options.worker_faults,
                      .server_faults = options.server_faults});
+    if (options.watch) {
+      progress.line(watch(cluster));
+    }
     return finish(job, options, folder, progress, cluster, signals, began, was_paused);
   } catch (const std::exception& error) {
     progress.event("error", {{"text", error.what()}});
