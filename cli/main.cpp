@@ -228,10 +228,9 @@ void define_analyze(CLI::App& app, ballast::AnalyzeOptions& options) {
   analyze
       ->add_option("where", options.where, "the run's folder, the lead's address, or a file of `ballast trace --raw`")
       ->required();
-  analyze->add_option("--steps", options.steps, "by windows of so many steps (default 20)")
-      ->check(CLI::Range(4, 100'000));
+  analyze->add_option("--steps", options.steps, "by windows of so many steps (default 20)")->check(CLI::Range(4, 200));
   analyze->add_option("--windows", options.windows, "the newest so many windows, for what lasts (default 3)")
-      ->check(CLI::Range(1, 100));
+      ->check(CLI::Range(1, 10));
   analyze->add_flag("--follow", options.follow, "again with each window that is done, until the job ends");
   analyze->add_flag("--all", options.all, "show what is as fast as its peers as well");
   analyze->add_flag("--json", options.json, "all of it, one JSON object a line");

@@ -4,6 +4,7 @@
 #include <functional>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "insight/replay.h"
@@ -40,13 +41,13 @@ class Candidates {
   std::optional<Advice> best_;
 };
 
-bool is_of_a_worker(Cause cause) {
+bool stays_with_a_worker(Cause cause) {
   switch (cause) {
     case Cause::compute:
-    case Cause::passing:
     case Cause::data:
     case Cause::worker_link:
       return true;
+    case Cause::passing:  // a stop that is over says nothing of the next one
     case Cause::server_link:
     case Cause::processor:
     case Cause::lead:
@@ -62,7 +63,7 @@ std::vector<std::size_t> slow_workers(const JobTimes& times, const Verdict& verd
     const auto worker = std::ranges::find(times.workers, found.who, &WorkerTimes::name);
     const auto place = static_cast<std::size_t>(worker - times.workers.begin());
     const bool matters = std::max(found.gain, found.cost) > kWorthIt;
-    if (matters && is_of_a_worker(found.cause) && worker != times.workers.end() &&
+    if (matters && stays_with_a_worker(found.cause) && worker != times.workers.end() &&
         std::ranges::find(places, place) == places.end() && places.size() < kMostLeftOut) {
       places.push_back(place);
     }
@@ -116,12 +117,12 @@ void change_slots(const JobTimes& times, Candidates& candidates) {
   }
 }
 
-// The fastest half of them; then all but the slowest.
+// Half of them, the fastest; else all but the slowest.
 std::optional<Advice> fewer(const JobTimes& times, double as_is) {
   std::vector<std::size_t> places(times.workers.size());
   std::iota(places.begin(), places.end(), 0);
   std::ranges::stable_sort(places, std::greater(), [&](std::size_t place) { return times.workers[place].slot; });
-  for (const auto out : {places.size() / 2, std::size_t{1}}) {
+  for (const auto out : std::set<std::size_t, std::greater<>>{places.size() / 2, 1}) {
     if (out == 0 || out >= places.size()) {
       continue;
     }
@@ -140,7 +141,7 @@ Advice mend(const Verdict& verdict) {
   }
   Advice all{Change::mend, {}, 0, verdict.slowdown};
   for (const auto& found : verdict.found) {
-    if (found.cost > kWorthIt && std::ranges::find(all.who, found.who) == all.who.end()) {
+    if (std::ranges::find(all.who, found.who) == all.who.end()) {
       all.who.push_back(found.who);
     }
   }

@@ -27,7 +27,7 @@ struct Advice {
 };
 
 // By replays of the job with each change; the one that gains most, and among those that gain nearly the same the one
-// that costs least to try. `times`: calibrated. It costs a replay for each change, some ten at most.
+// that costs least to try. `times`: calibrated. It costs a replay for each change, some twenty at most.
 //
 // A slot is taken to have so much less to compute as there are more of them, and a new lane to have a processor.
 Advice advice(const JobTimes& times, const Verdict& verdict);

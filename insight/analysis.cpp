@@ -14,7 +14,8 @@ Analysis Analyst::analyze(const JobTrace& trace, const WindowsWanted& wanted) {
   std::vector<WindowVerdict> verdicts;
   for (const auto& window : all) {
     const bool is_newest = window == all.back();
-    if (const auto known = before.find(window); known != before.end() && !is_newest) {
+    // What could not be judged then may be now: somebody has answered.
+    if (const auto known = before.find(window); known != before.end() && known->second && !is_newest) {
       judged_.insert(*known);
     } else {
       const auto part = part_of(trace, window);

@@ -6,7 +6,7 @@
 namespace ballast::insight {
 
 // How fast the servers' links are is seen worst: their fastest stretches show a little too much. So they are taken to
-// be as fast as makes the replay take as long as the job did, a fifth slower than seen at most. It costs seven replays.
+// be as fast as makes the replay take as long as the job did, a fifth slower than seen at most. It costs six replays.
 JobTimes calibrated(JobTimes times);
 
 }  // namespace ballast::insight

@@ -176,16 +176,17 @@ std::string verdict_lines(const std::optional<insight::Verdict>& verdict) {
   return text;
 }
 
-std::string verdict_json(const std::optional<insight::Verdict>& verdict,
-                         const std::vector<insight::LastingCause>& lasting) {
-  if (!verdict) {
-    return {};
+std::string verdict_json(const insight::Analysis& analysis) {
+  std::string text;
+  if (analysis.verdict && analysis.window) {
+    text = dumped({{"steps", analysis.verdict->steps},
+                   {"first_step", analysis.window->first},
+                   {"last_step", analysis.window->last},
+                   {"step_ms", analysis.verdict->step},
+                   {"replayed_ms", analysis.verdict->replayed},
+                   {"slowdown", analysis.verdict->slowdown}});
   }
-  auto text = dumped({{"steps", verdict->steps},
-                      {"step_ms", verdict->step},
-                      {"replayed_ms", verdict->replayed},
-                      {"slowdown", verdict->slowdown}});
-  for (const auto& one : lasting) {
+  for (const auto& one : analysis.lasting) {
     text += dumped({{"who", one.finding.who},
                     {"cause", name_of(one.finding.cause)},
                     {"severity", one.finding.severity},
@@ -204,10 +205,8 @@ std::string verdict_json(const std::optional<insight::Verdict>& verdict,
 std::string lasting_lines(const std::vector<insight::LastingCause>& lasting, std::size_t windows, std::size_t steps) {
   std::string text;
   for (const auto& one : lasting) {
-    std::string words;
-    if (one.alarms) {
-      words = "ALARM: ";
-    }
+    // Of what is over no alarm is raised any more.
+    std::string words = one.alarms && !one.is_over ? "ALARM: " : "";
     if (one.is_over) {
       words += "is over: steps " + std::to_string(one.since) + " to " + std::to_string(one.window.last);
     } else if (one.persists) {

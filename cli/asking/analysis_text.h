@@ -24,8 +24,7 @@ std::string advice_line(const insight::Advice& advice);
 
 // For programs, one object a line: of each resource; of the job and of each cause; of the advice.
 std::string severity_json(const std::vector<insight::Severity>& found);
-std::string verdict_json(const std::optional<insight::Verdict>& verdict,
-                         const std::vector<insight::LastingCause>& lasting);
+std::string verdict_json(const insight::Analysis& analysis);
 std::string advice_json(const insight::Advice& advice);
 
 }  // namespace ballast

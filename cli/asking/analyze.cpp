@@ -39,7 +39,7 @@ std::optional<insight::JobTrace> trace_of(const AnalyzeOptions& options) {
 void tell(const AnalyzeOptions& options, const insight::JobTrace& trace, const insight::Analysis& analysis) {
   std::string text;
   if (options.json) {
-    text = severity_json(analysis.severities) + verdict_json(analysis.verdict, analysis.lasting);
+    text = severity_json(analysis.severities) + verdict_json(analysis);
     text += analysis.verdict ? advice_json(analysis.advice) : "";
   } else {
     text = severity_lines(trace, analysis.window, analysis.severities, options.all) + verdict_lines(analysis.verdict) +
@@ -68,6 +68,8 @@ int follow(const AnalyzeOptions& options) {
           std::fprintf(stderr, "%s: does not answer\n", name.c_str());
         }
         tell(options, *trace, analyst.analyze(*trace, {options.steps, options.windows, whole - 1}));
+      } else {
+        std::fprintf(stderr, "%s\n", collector.why().c_str());
       }
     }
     until = whole;

@@ -2,11 +2,15 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <tuple>
 
 #include "cli/telling/amounts.h"
+#include "cli/telling/changes.h"
 #include "common/net/descriptors.h"
+#include "common/text/shell_word.h"
 
 namespace ballast {
 namespace {
@@ -14,7 +18,10 @@ namespace {
 constexpr double kBusy = 0.9;  // of a processor
 // Of the descriptors that it may have: a server that is short of them cuts strangers, and has some again for a moment.
 constexpr double kUsedUp = 0.85;
-constexpr double kNearlyFull = 0.01;  // of a disk
+constexpr double kNearlyFull = 0.01;  // of a disk, if that is little besides
+constexpr double kLittleRoom = 1e9;   // bytes
+constexpr double kSteps = 2;          // that a look at a slow job takes
+constexpr std::size_t kMostHeldUp = 5;
 
 std::string with_pid(const ProcessSeen& process) {
   return process.name + (process.is_lead ? ", the lead's" : "") + " (process " + std::to_string(process.pid) + ")";
@@ -28,6 +35,19 @@ std::uint64_t slots_of(const Status& status) {
     slots += session.slots;
   }
   return slots;
+}
+
+// What changes as a job evaluates, where no step ends.
+std::tuple<JobPhase, Step, Step, Step> evaluated(const Status& status) {
+  return {status.phase, status.validation.step, status.test.step, status.snapshot};
+}
+
+// One without a worker, or before it has as many as it waits for, is told of by its phase alone.
+std::string waits_for(const Status& status) {
+  if (status.phase == JobPhase::waiting && status.waits_for.empty()) {
+    return "its workers: it begins with " + std::to_string(status.start_workers) + " (cluster.start_workers)";
+  }
+  return awaited_by(status);
 }
 
 class Look {
@@ -51,7 +71,7 @@ class Look {
     }
     silent();
     if (!diagnosis_.goes_on && diagnosis_.found.empty()) {
-      found("no step ended in " + fixed(seen_.seconds, 1) + " s, and nobody says what it waits for", longer());
+      longer();
     }
     return std::move(diagnosis_);
   }
@@ -61,21 +81,26 @@ class Look {
 
   [[nodiscard]] bool goes_on() const {
     return seen_.before && seen_.after &&
-           (is_over(seen_.after->phase) || seen_.after->step > seen_.before->step ||
-            slots_of(*seen_.after) > slots_of(*seen_.before) || seen_.after->phase == JobPhase::evaluating ||
-            seen_.after->phase == JobPhase::finishing);
+           (seen_.after->phase == JobPhase::finished || seen_.after->step > seen_.before->step ||
+            slots_of(*seen_.after) > slots_of(*seen_.before) || evaluated(*seen_.after) != evaluated(*seen_.before));
   }
-  [[nodiscard]] std::string longer() const {
+  // Of one that may only be slow.
+  void longer() {
     const auto pace = seen_.after->steps_per_second;
-    return (pace > 0 ? "its last steps took " + fixed(1 / pace, 1) + " s each: " : std::string()) +
-           "look for longer (--seconds), and at `ballast analyze`";
+    const bool may_be = pace > 0 && seen_.seconds < kSteps / pace;
+    found("no step ended in " + fixed(seen_.seconds, 1) + " s" +
+              (may_be ? ", which is no longer than its last ones took (" + fixed(1 / pace, 1) + " s each)"
+                      : std::string(", and nobody says what it waits for")),
+          may_be ? "look for longer: --seconds " + fixed(std::ceil(kSteps / pace), 0) : "look at `ballast analyze`");
   }
 
   void processes() {
     for (const auto& process : seen_.processes) {
       const auto pid = std::to_string(process.pid);
-      if (!process.footprint) {
+      if (!process.footprint && !(seen_.after && is_over(seen_.after->phase))) {
         found(with_pid(process) + " has ended", "its log says why; whoever started it is to start it again");
+      } else if (!process.footprint) {
+        continue;
       } else if (process.footprint->state == 'T' || process.footprint->state == 't') {
         found(with_pid(process) + " is stopped, by a signal or a debugger",
               "let it go on (kill -CONT " + pid + "), or end it");
@@ -89,7 +114,8 @@ class Look {
   void phase() {
     const auto& status = *seen_.after;
     if (status.phase == JobPhase::paused || status.phase == JobPhase::pausing) {
-      found(std::string("its user has paused it: it is ") + name_of(status.phase), "ballast resume " + seen_.job);
+      found(std::string("its user has paused it: it is ") + name_of(status.phase),
+            "ballast resume " + shell_word(seen_.job));
     } else if (status.phase == JobPhase::failed || status.phase == JobPhase::stopped) {
       found(std::string("it has ") + name_of(status.phase) + (status.failure.empty() ? "" : ": " + status.failure), "");
     }
@@ -100,10 +126,11 @@ class Look {
     const bool is_said = text.find("disk is full") != std::string::npos || text.find("No space") != std::string::npos;
     std::string paths;
     for (const auto& disk : seen_.disks) {
-      if (disk.free < kNearlyFull) {
+      if (disk.free < kNearlyFull && disk.bytes < kLittleRoom) {
         paths += (paths.empty() ? "" : ", ") + disk.path;
       }
     }
+    is_full_ = is_said;
     if (is_said || !paths.empty()) {
       found(
           "a disk is full" + (paths.empty() ? std::string() : " (" + paths + ")") +
@@ -135,16 +162,13 @@ class Look {
       const auto& own = *process.footprint;
       if (static_cast<double>(own.descriptors) >= kUsedUp * static_cast<double>(own.descriptor_limit)) {
         found(with_pid(process) + " has used up its file descriptors, or nearly (" + std::to_string(own.descriptors) +
-                  " of " + std::to_string(own.descriptor_limit) + "): nobody else can connect",
+                  " of " + std::to_string(own.descriptor_limit) + "): where none is left nobody else can connect",
               kDescriptorRemedy);
       }
     }
   }
 
   void lead() {
-    if (!diagnosis_.found.empty()) {
-      return;  // why it does not answer is said
-    }
     const auto lead = std::ranges::find_if(seen_.processes, &ProcessSeen::is_lead);
     if (lead != seen_.processes.end() && lead->footprint && lead->footprint->processor > kBusy) {
       found(with_pid(*lead) + " does not answer, and computes all the time", "its log, or a debugger, says at what");
@@ -155,16 +179,23 @@ class Look {
 
   void waits() {
     const auto& status = *seen_.after;
-    if (!status.waits_for.empty()) {
-      found("it waits for " + status.waits_for, "");
+    if (const auto awaited = waits_for(status); !awaited.empty()) {
+      found("it waits for " + awaited, "");
     }
-    if (const auto trouble = all_trouble(status); !trouble.empty()) {
+    if (const auto trouble = all_trouble(status); !trouble.empty() && !is_full_) {
       found(trouble, "");
     }
+    if (diagnosis_.goes_on) {
+      return;  // somebody is always silent for a moment
+    }
+    std::size_t held_up = 0;
     for (const auto& session : status.sessions) {
-      if (session.live && !session.held_up.empty()) {
+      if (session.live && !session.held_up.empty() && held_up++ < kMostHeldUp) {
         found("worker " + session.name + " is not counted on: " + session.held_up, "");
       }
+    }
+    if (held_up > kMostHeldUp) {
+      found("so are " + count_text(held_up - kMostHeldUp, "more worker"), "");
     }
   }
 
@@ -173,10 +204,14 @@ class Look {
       found(name + " answers nothing that the lead passes on",
             "it hangs, is stopped, or cannot be reached: run ballast doctor on its machine");
     }
+    if (!seen_.silent.empty() && seen_.unasked > 0) {
+      found(count_text(seen_.unasked, "more process", "more processes") + " could not be asked meanwhile", "");
+    }
   }
 
   const JobSeen& seen_;
   Diagnosis diagnosis_;
+  bool is_full_ = false;  // by what a shard says
 };
 
 const char* state_text(char state) {
@@ -229,7 +264,8 @@ std::string diagnosis_text(const JobSeen& seen, const Diagnosis& diagnosis) {
   if (seen.after) {
     text = "job " + seen.after->job + ": " + name_of(seen.after->phase) + ", step " + std::to_string(seen.after->step) +
            " of " + std::to_string(seen.after->steps);
-    text += diagnosis.goes_on && seen.before
+    text += seen.after->phase == JobPhase::finished ? "\n"
+            : diagnosis.goes_on && seen.before
                 ? ", goes on: " + count_text(seen.after->step - std::min(seen.before->step, seen.after->step), "step") +
                       " in " + fixed(seen.seconds, 1) + " s\n"
                 : ", makes no progress\n";

@@ -19,7 +19,8 @@ struct ProcessSeen {
 
 struct DiskSeen {
   std::string path;
-  double free = 0;  // part of it
+  double free = 0;   // part of it
+  double bytes = 0;  // that are free
 };
 
 struct JobSeen {
@@ -30,6 +31,7 @@ struct JobSeen {
   std::string why_silent;           // of the lead
   double seconds = 0;               // between the two
   std::vector<std::string> silent;  // who does not answer what the lead passes on
+  std::size_t unasked = 0;          // so many were not asked, for want of time
   std::vector<ProcessSeen> processes;
   std::vector<DiskSeen> disks;
 };

@@ -1,5 +1,6 @@
 #include "cli/asking/doctor.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
@@ -21,6 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::uint64_t kMostPids = 1U << 22U;       // the kernel's limit
 constexpr std::chrono::milliseconds kAskFor{5'000};  // whoever hangs takes two seconds of it
 
 struct LocalProcess {
@@ -38,10 +40,11 @@ std::vector<LocalProcess> of_folder(const fs::path& folder) {
   }
   for (auto& entry : entries) {
     // One that is just being started again has no pid.
-    if (entry.is_object() && entry["role"].is_string() && entry["pid"].is_number() && entry["index"].is_number()) {
+    if (entry.is_object() && entry["role"].is_string() && entry["pid"].is_number_unsigned() &&
+        entry["index"].is_number_unsigned()) {
       const auto role = entry["role"].get<std::string>();
-      const auto pid = entry["pid"].get<pid_t>();
-      const auto index = entry["index"].get<int>();
+      const auto pid = static_cast<pid_t>(std::min<std::uint64_t>(entry["pid"].get<std::uint64_t>(), kMostPids));
+      const auto index = entry["index"].get<std::uint64_t>();
       watched.push_back({{role + " " + std::to_string(index), pid, role == "server" && index == 0, std::nullopt},
                          FootprintSpan(pid)});
     }
@@ -67,8 +70,8 @@ std::vector<DiskSeen> disks_of(const fs::path& folder) {
     const bool is_database = entry.path().filename().string().starts_with("shard-");
     const auto space = is_database ? fs::space(entry.path(), unknown) : fs::space_info{0, 0, 0};
     if (is_database && !unknown && space.capacity > 0) {
-      disks.push_back(
-          {entry.path().string(), static_cast<double>(space.available) / static_cast<double>(space.capacity)});
+      const auto free = static_cast<double>(space.available);
+      disks.push_back({entry.path().string(), free / static_cast<double>(space.capacity), free});
     }
   }
   return disks;
@@ -84,7 +87,9 @@ JobSeen look(const DoctorOptions& options) {
   TraceCollector collector(seen.lead, operator_keys(options.where, options.keys));
   seen.before = collector.ask_status();
   if (seen.before) {
-    seen.silent = collector.ask_who_is_silent(kAskFor);
+    auto silent = collector.ask_who_is_silent(kAskFor);
+    seen.silent = std::move(silent.names);
+    seen.unasked = silent.unasked;
     std::this_thread::sleep_until(began + std::chrono::duration<double>(options.seconds));
     seen.after = collector.ask_status();
   }

@@ -3,14 +3,16 @@
 #include <arpa/inet.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <set>
 #include <sstream>
+#include <string_view>
 
 namespace ballast {
 namespace {
@@ -22,8 +24,11 @@ constexpr std::uint64_t kStuck = 2;  // of segments that were sent again: once m
 fs::path of_process(pid_t pid) { return fs::path("/proc") / std::to_string(pid); }
 
 std::string text_of(const fs::path& file) {
+  // A process that ends meanwhile makes reads fail, which is no error here.
   std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
 }
 
 // What a line "name: 12 kB" of the text says, or "name 12 ...".
@@ -75,6 +80,25 @@ double starved(pid_t pid) {
   return nanoseconds / 1e9;
 }
 
+struct Sockets {
+  std::set<std::uint64_t> inodes;
+  std::uint64_t descriptors = 0;  // of all kinds
+};
+
+Sockets sockets_of(pid_t pid) {
+  Sockets found;
+  std::error_code unknown;
+  for (const auto& descriptor : fs::directory_iterator(of_process(pid) / "fd", unknown)) {
+    ++found.descriptors;
+    const auto target = fs::read_symlink(descriptor.path(), unknown).string();
+    constexpr const char* kSocket = "socket:[";
+    if (target.starts_with(kSocket)) {
+      found.inodes.insert(number_behind(target, kSocket));
+    }
+  }
+  return found;
+}
+
 std::vector<StuckConnection> stuck_connections(pid_t pid, const std::set<std::uint64_t>& sockets) {
   std::vector<StuckConnection> found;
   for (const auto* table : {"net/tcp", "net/tcp6"}) {
@@ -111,7 +135,8 @@ std::optional<TcpLine> read_tcp_line(const std::string& line) {
                                                                                                    : std::nullopt;
 }
 
-FootprintSpan::FootprintSpan(pid_t pid) : pid_(pid), before_(counters(pid)) {}
+FootprintSpan::FootprintSpan(pid_t pid)
+    : pid_(pid), before_(counters(pid)), stuck_before_(stuck_connections(pid, sockets_of(pid).inodes)) {}
 
 std::optional<FootprintSpan::Counters> FootprintSpan::counters(pid_t pid) {
   const auto text = text_of(of_process(pid) / "stat");
@@ -122,13 +147,20 @@ std::optional<FootprintSpan::Counters> FootprintSpan::counters(pid_t pid) {
   std::istringstream in(text.substr(behind_name + 1));
   Counters now;
   in >> now.state;
-  std::string skipped;
-  for (int i = 0; i < 10; ++i) {
-    in >> skipped;
+  // From the third field on (proc(5)): the state; times are the 14th and the 15th, the start is the 22nd.
+  std::vector<std::string> fields;
+  for (std::string field; fields.size() < 20 && in >> field;) {
+    fields.push_back(field);
   }
-  double user = 0;
-  double system = 0;
-  in >> user >> system;
+  constexpr std::size_t kUser = 10;
+  constexpr std::size_t kSystem = 11;
+  constexpr std::size_t kStarted = 18;
+  if (fields.size() <= kStarted) {
+    return std::nullopt;
+  }
+  const auto user = std::strtod(fields[kUser].c_str(), nullptr);
+  const auto system = std::strtod(fields[kSystem].c_str(), nullptr);
+  now.started = std::strtoull(fields[kStarted].c_str(), nullptr, 10);
   now.processor = (user + system) / static_cast<double>(sysconf(_SC_CLK_TCK));
   now.starved = starved(pid);
   now.written = number_behind(text_of(of_process(pid) / "io"), "\nwrite_bytes:");
@@ -137,27 +169,26 @@ std::optional<FootprintSpan::Counters> FootprintSpan::counters(pid_t pid) {
 
 std::optional<Footprint> FootprintSpan::end() const {
   const auto now = counters(pid_);
-  if (!before_ || !now) {
+  if (!before_ || !now || now->started != before_->started) {
     return std::nullopt;
   }
   const std::chrono::duration<double> span = std::chrono::steady_clock::now() - began_;
   Footprint found;
-  found.state = now->state;
-  found.processor = (now->processor - before_->processor) / span.count();
-  found.starved = (now->starved - before_->starved) / span.count();
-  found.written = static_cast<double>(now->written - before_->written) / span.count();
+  constexpr char kDiskWait = 'D';
+  found.state = now->state == kDiskWait && before_->state != kDiskWait ? 'S' : now->state;
+  const auto each_second = [&](double before, double after) { return std::max(0.0, after - before) / span.count(); };
+  found.processor = each_second(before_->processor, now->processor);
+  found.starved = each_second(before_->starved, now->starved);
+  found.written = each_second(static_cast<double>(before_->written), static_cast<double>(now->written));
   found.memory = 1'024 * number_behind(text_of(of_process(pid_) / "status"), "VmRSS:");
   found.descriptor_limit = number_behind(text_of(of_process(pid_) / "limits"), "Max open files");
-  std::set<std::uint64_t> sockets;
-  std::error_code unknown;
-  for (const auto& descriptor : fs::directory_iterator(of_process(pid_) / "fd", unknown)) {
-    ++found.descriptors;
-    const auto target = fs::read_symlink(descriptor.path(), unknown).string();
-    if (target.starts_with("socket:[")) {
-      sockets.insert(number_behind(target, "socket:["));
+  const auto sockets = sockets_of(pid_);
+  found.descriptors = sockets.descriptors;
+  for (const auto& stuck : stuck_connections(pid_, sockets.inodes)) {
+    if (std::ranges::find(stuck_before_, stuck.peer, &StuckConnection::peer) != stuck_before_.end()) {
+      found.stuck.push_back(stuck);
     }
   }
-  found.stuck = stuck_connections(pid_, sockets);
   return found;
 }
 
@@ -170,9 +201,15 @@ std::vector<pid_t> processes_of(const std::string& program, const std::string& w
     if (std::from_chars(name.data(), name.data() + name.size(), pid).ptr != name.data() + name.size()) {
       continue;
     }
-    const auto command = text_of(entry.path() / "cmdline");
-    const auto path = fs::path(command.substr(0, command.find('\0')));
-    if (path.filename() == program && command.find(word) != std::string::npos) {
+    std::istringstream words(text_of(entry.path() / "cmdline"));
+    std::string one;
+    std::getline(words, one, '\0');
+    const bool is_program = fs::path(one).filename() == program;
+    bool has_word = false;
+    while (is_program && std::getline(words, one, '\0')) {
+      has_word = has_word || one == word || one.ends_with("=" + word);
+    }
+    if (has_word) {
       found.push_back(pid);
     }
   }

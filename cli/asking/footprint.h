@@ -19,7 +19,7 @@ struct StuckConnection {
 };
 
 struct Footprint {
-  char state = 0;            // as `ps` has it: R, S, D, T, ...
+  char state = 0;            // as `ps` has it: R, S, D, T, ...; D only if it was so both times
   double processor = 0;      // of one, over the span that was looked at
   double starved = 0;        // of the span it was ready to run and had no processor; of several threads their sum
   double written = 0;        // bytes a second, to disks
@@ -29,7 +29,8 @@ struct Footprint {
   std::vector<StuckConnection> stuck;
 };
 
-// Looks at one process twice. What another user's process does not show is 0.
+// Looks at one process twice. What another user's process does not show is 0. A connection is stuck if it is so both
+// times: a segment or two are sent again on any network.
 class FootprintSpan {
  public:
   explicit FootprintSpan(pid_t pid);
@@ -39,7 +40,8 @@ class FootprintSpan {
  private:
   struct Counters {
     char state = 0;
-    double processor = 0;  // seconds
+    std::uint64_t started = 0;  // when, by the kernel's count: a pid may be another's meanwhile
+    double processor = 0;       // seconds
     double starved = 0;
     std::uint64_t written = 0;
   };
@@ -48,6 +50,7 @@ class FootprintSpan {
   pid_t pid_;
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
   std::optional<Counters> before_;
+  std::vector<StuckConnection> stuck_before_;
 };
 
 // Processes of that program on this machine whose command line has the word, as those that were told a lead's address.

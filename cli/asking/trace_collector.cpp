@@ -100,21 +100,21 @@ insight::ProcessTrace TraceCollector::read(const TraceSource& source, Step first
   return process;
 }
 
-std::vector<std::string> TraceCollector::ask_who_is_silent(std::chrono::milliseconds all) {
+TraceCollector::Silent TraceCollector::ask_who_is_silent(std::chrono::milliseconds all) {
   const auto until = Clock::now() + all;
-  std::vector<std::string> silent;
+  Silent silent;
   const auto status = ask_status();
   const auto who = status && client_.version() >= kClocksSince ? ask({}, kLeadPatience) : std::nullopt;
   for (const auto& source : who ? who->sources : std::vector<TraceSource>()) {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now());
-    if (left.count() <= 0) {
-      break;
+    if (Clock::now() + kOthersPatience > until) {
+      ++silent.unasked;  // in less it might not answer though it is well
+      continue;
     }
     TraceAsked asked;
     asked.source = source;
     asked.first = status->step + 1;  // an answer is enough: it has no records of that one
-    if (!ask(asked, std::min(left, kOthersPatience))) {
-      silent.push_back(name_in(*status, source));
+    if (!ask(asked, kOthersPatience)) {
+      silent.names.push_back(name_in(*status, source));
     }
   }
   return silent;

@@ -24,8 +24,12 @@ class TraceCollector {
   // more than kMost records the rest is left out, and those who have it are among them.
   std::optional<insight::JobTrace> collect(Step steps);
 
-  // Who answers nothing that the lead passes on, of those that can be asked in that time: workers and lanes.
-  std::vector<std::string> ask_who_is_silent(std::chrono::milliseconds all);
+  struct Silent {
+    std::vector<std::string> names;
+    std::size_t unasked = 0;
+  };
+  // Who answers nothing that the lead passes on, of those for whom there is time: workers and lanes.
+  Silent ask_who_is_silent(std::chrono::milliseconds all);
 
   // Nothing: the lead does not answer; why() says why.
   std::optional<Status> ask_status();

@@ -54,10 +54,9 @@ class Doctor(harness.ClusterCase):
 
     def test_a_job_that_goes_on(self):
         self.begin(options=TWO)
-        told = self.ask()
-        self.assertTrue(told["goes_on"], told)
+        # On a busy machine somebody may be silent for a moment.
+        told = self.wait_for("nothing to be said", lambda: (one := self.ask())["goes_on"] and not one["found"] and one)
         self.assertEqual(self.answer.returncode, 0)
-        self.assertEqual(told["found"], [])
         self.assertEqual([(one["name"], one["lead"]) for one in told["processes"]],
                          [("server 0", True), ("server 1", False), ("worker 0", False), ("worker 1", False)])
         text = harness.ballast("doctor", self.run_.folder, "--seconds", "0.5").stdout
@@ -112,8 +111,8 @@ class Doctor(harness.ClusterCase):
         since = time.monotonic()
         for worker in range(2):
             self.run_.kill("worker", worker)  # their next lives cannot connect
-        self.expect_named("server 0, the lead's (process", since=since)
-        self.assertIn("used up its file descriptors", self.told["found"][0]["what"])
+        pid = self.run_.entry("server", 0)["pid"]
+        self.expect_named(f"server 0, the lead's (process {pid}) has used up its file descriptors", since=since)
 
     def test_a_way_that_is_lost_in_one_direction(self):
         if (reason := hosts.unfit()) is not None:

@@ -39,13 +39,33 @@ TEST_CASE("advice: of two that are as slow both are") {
   CHECK(told.gain == doctest::Approx(1200.0 / 600).epsilon(0.01));
 }
 
-TEST_CASE("advice: where all are needed, what holds it up is to be mended") {
+TEST_CASE("advice: where nothing else helps, what holds it up is to be mended") {
   auto times = job_of(3, 12);
-  times.sum = {300'000,
-               300'000};  // of one lane, that nothing can be taken from: it has two chunks, and would have four
+  times.step = 700'000;
+  times.decisions.assign(times.steps, 200'000);
+  const auto told = advice(times, judged(times, {{Cause::lead, "lead", 200, 1.5, 1.5, 0}}));
+  CHECK(told.change == Change::mend);
+  CHECK(told.who == std::vector<std::string>{"lead"});
+  CHECK(told.gain == 1.5);
+  const auto hardly = advice(times, judged(times, {{Cause::lead, "lead", 200, 1.01, 1.2, 0}}));
+  CHECK(hardly.change == Change::none);  // the whole slowdown is 1.01
+}
+
+TEST_CASE("advice: a lane without a processor is given no others") {
+  auto times = job_of(3, 12);
+  times.sum = {300'000, 300'000};
   times.lanes[0].starved = 3;
-  const auto told = advice(times, judged(times, {{Cause::processor, "shard 0 lane 0", 3, 2, 2, 0}}));
-  CHECK(told.change != Change::more_lanes);  // they would have no processor either
+  times.step = 3'000'000;
+  CHECK(advice(times, judged(times)).change != Change::more_lanes);
+}
+
+TEST_CASE("advice: nobody is left out for a stop that is over") {
+  auto times = job_of(4, 4);
+  times.step = 2'500'000;
+  times.servers = {10, 10};
+  times.workers[1].slots[3][0] += 5'000'000;
+  const auto told = advice(times, judged(times, {{Cause::passing, "worker w1", 1.2, 1.2, 1.2, 4}}));
+  CHECK(told.change != Change::leave_out);
 }
 
 TEST_CASE("advice: lanes that sum one thing after the other are doubled") {

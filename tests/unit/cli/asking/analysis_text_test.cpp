@@ -124,8 +124,12 @@ TEST_CASE("what to change is told in plain words, with what it gains") {
 }
 
 TEST_CASE("programs are told of the job in one object, and of each cause in another") {
-  CHECK(verdict_json(kVerdict, {lasting()[0], lasting()[3]}) ==
-        R"({"steps":20,"step_ms":592.04,"replayed_ms":609.4,"slowdown":1.154})"
+  insight::Analysis analysis;
+  analysis.verdict = kVerdict;
+  analysis.window = insight::Window{40, 59};
+  analysis.lasting = {lasting()[0], lasting()[3]};
+  CHECK(verdict_json(analysis) ==
+        R"({"steps":20,"first_step":40,"last_step":59,"step_ms":592.04,"replayed_ms":609.4,"slowdown":1.154})"
         "\n"
         R"({"who":"worker b","cause":"compute","severity":2.006,"gain":1.25,"cost":1.1,"lost_s":0.0,)"
         R"("first_step":20,"last_step":59,"over":false,"persists":true,"alarm":true})"
@@ -133,7 +137,7 @@ TEST_CASE("programs are told of the job in one object, and of each cause in anot
         R"({"who":"worker c","cause":"link","severity":9.0,"gain":2.0,"cost":2.0,"lost_s":0.0,)"
         R"("first_step":0,"last_step":19,"over":true,"persists":false,"alarm":false})"
         "\n");
-  CHECK(verdict_json(std::nullopt, {}).empty());
+  CHECK(verdict_json({}).empty());
 }
 
 }  // namespace

@@ -26,6 +26,9 @@ JobSeen still() {
   status.phase = JobPhase::training;
   status.step = 40;
   status.steps = 100;
+  status.sessions.emplace_back();
+  status.sessions.back().name = "a";
+  status.sessions.back().live = true;
   seen.before = seen.after = status;
   seen.processes = {{"server 0", 10, true, calm()}, {"worker 0", 11, false, calm()}};
   return seen;
@@ -45,19 +48,49 @@ TEST_CASE("diagnosis: a job whose steps or slots go on does, whatever else is wr
   CHECK(
       diagnosis_text(seen, diagnose(seen)).starts_with("job a: training, step 46 of 100, goes on: 6 steps in 3.0 s\n"));
   seen = still();
-  seen.after->sessions.emplace_back();
-  seen.after->sessions.back().slots = 1;
+  seen.after->sessions[0].slots = 1;
   CHECK(diagnose(seen).goes_on);
   seen.processes[1].footprint->state = 'T';
   CHECK(diagnose(seen).goes_on);
   CHECK(diagnosis_text(seen, diagnose(seen)).find("also: worker 0 (process 11) is stopped") != std::string::npos);
 }
 
+TEST_CASE(
+    "diagnosis: a job that has failed makes no progress, one that has finished is at its end, and evaluations are "
+    "some") {
+  auto seen = still();
+  seen.before->phase = seen.after->phase = JobPhase::failed;
+  seen.after->failure = "no weights";
+  CHECK(first_of(seen) == "it has failed: no weights");
+  seen = still();
+  seen.after->phase = JobPhase::finished;
+  seen.processes[1].footprint.reset();
+  CHECK(diagnose(seen).goes_on);
+  CHECK(diagnose(seen).found.empty());
+  CHECK(diagnosis_text(seen, diagnose(seen)).starts_with("job a: finished, step 40 of 100\n"));
+  seen = still();
+  seen.before->phase = seen.after->phase = JobPhase::evaluating;
+  CHECK_FALSE(diagnose(seen).goes_on);
+  seen.after->test.step = 40;
+  CHECK(diagnose(seen).goes_on);
+}
+
+TEST_CASE("diagnosis: a job without a worker, and one that waits for more") {
+  auto seen = still();
+  seen.before->sessions.clear();
+  seen.after->sessions.clear();
+  CHECK(first_of(seen) == "it waits for a worker, for there is none");
+  seen.before->phase = seen.after->phase = JobPhase::waiting;
+  seen.after->start_workers = 4;
+  CHECK(first_of(seen) == "it waits for its workers: it begins with 4 (cluster.start_workers)");
+}
+
 TEST_CASE("diagnosis: a process that is stopped comes before what the lead says of it") {
   auto seen = still();
-  seen.after->waits_for = "a worker, for there is none";
   seen.processes[1].footprint->state = 'T';
   CHECK(first_of(seen) == "worker 0 (process 11) is stopped, by a signal or a debugger");
+  seen.before->sessions.clear();
+  seen.after->sessions.clear();
   CHECK(diagnose(seen).found[0].remedy == "let it go on (kill -CONT 11), or end it");
   CHECK(diagnose(seen).found[1].what == "it waits for a worker, for there is none");
 }
@@ -88,7 +121,8 @@ TEST_CASE("diagnosis: a pause, a full disk, a way that is lost, descriptors, and
   seen = still();
   seen.after->trouble = "shard 1: the disk is full: make room on it";
   CHECK(first_of(seen) == "a disk is full: shard 1: the disk is full: make room on it");
-  seen.disks = {{"r/shard-0", 0.4}, {"r/shard-1", 0}};
+  CHECK(diagnose(seen).found.size() == 1);  // it is told once
+  seen.disks = {{"r/shard-0", 0.4, 1e9}, {"r/shard-1", 0, 0}, {"r/shard-2", 0.009, 9e11}};
   CHECK(first_of(seen) == "a disk is full (r/shard-1): shard 1: the disk is full: make room on it");
 
   seen = still();
@@ -107,19 +141,22 @@ TEST_CASE("diagnosis: a pause, a full disk, a way that is lost, descriptors, and
   seen = still();
   seen.silent = {"shard 1 lane 0"};
   CHECK(first_of(seen) == "shard 1 lane 0 answers nothing that the lead passes on");
+  seen.unasked = 7;
+  CHECK(diagnose(seen).found[1].what == "7 more processes could not be asked meanwhile");
 }
 
 TEST_CASE("diagnosis: what the lead says, and where nobody says anything, that") {
   auto seen = still();
-  seen.after->sessions.emplace_back();
-  seen.after->sessions.back().name = "b";
-  seen.after->sessions.back().live = true;
-  seen.after->sessions.back().held_up = "it is silent";
-  CHECK(first_of(seen) == "worker b is not counted on: it is silent");
+  seen.after->sessions[0].held_up = "it is silent";
+  CHECK(first_of(seen) == "worker a is not counted on: it is silent");
+  seen.after->sessions.resize(9, seen.after->sessions[0]);
+  CHECK(diagnose(seen).found.size() == 6);
+  CHECK(diagnose(seen).found.back().what == "so are 4 more workers");
   seen = still();
   CHECK(first_of(seen) == "no step ended in 3.0 s, and nobody says what it waits for");
   seen.after->steps_per_second = 0.1;
-  CHECK(diagnose(seen).found[0].remedy.starts_with("its last steps took 10.0 s each: look for longer"));
+  CHECK(first_of(seen) == "no step ended in 3.0 s, which is no longer than its last ones took (10.0 s each)");
+  CHECK(diagnose(seen).found[0].remedy == "look for longer: --seconds 20");
 }
 
 TEST_CASE("diagnosis: programs are told all of it in an object") {
