@@ -34,7 +34,7 @@ TopView view_of(std::size_t workers) {
 }
 
 // The workers that are shown, in order.
-std::vector<std::string> shown(const TopView& view, TopSize size = {200, 40}) {
+std::vector<std::string> workers_in(const TopView& view, TopSize size = {200, 40}) {
   std::vector<std::string> names;
   for (const auto& line : top_lines(view, size)) {
     if (line.starts_with("w") && !line.starts_with("worker") && !line.starts_with("waits")) {
@@ -66,20 +66,20 @@ TEST_CASE("top: the job, a line for each live worker, and the keys") {
 
 TEST_CASE("top: sorted by a column, and the other way round") {
   auto view = view_of(3);
-  CHECK(shown(view) == std::vector<std::string>{"w0", "w1", "w2"});
+  CHECK(workers_in(view) == std::vector<std::string>{"w0", "w1", "w2"});
   view.by = TopColumn::pull;
-  CHECK(shown(view) == std::vector<std::string>{"w2", "w1", "w0"});
+  CHECK(workers_in(view) == std::vector<std::string>{"w2", "w1", "w0"});
   view.is_reversed = true;
-  CHECK(shown(view) == std::vector<std::string>{"w0", "w1", "w2"});
+  CHECK(workers_in(view) == std::vector<std::string>{"w0", "w1", "w2"});
   view.is_reversed = false;
   view.by = TopColumn::rate;
-  CHECK(shown(view) == std::vector<std::string>{"w0", "w1", "w2"});
+  CHECK(workers_in(view) == std::vector<std::string>{"w0", "w1", "w2"});
   view.by = TopColumn::step;  // who is behind comes first
   view.status->sessions[1].step = 5;
-  CHECK(shown(view) == std::vector<std::string>{"w1", "w0", "w2"});
+  CHECK(workers_in(view) == std::vector<std::string>{"w1", "w0", "w2"});
   for (std::size_t by = 0; by < kTopColumns; ++by) {
     view.by = static_cast<TopColumn>(by);
-    CHECK(shown(view).size() == 3);
+    CHECK(workers_in(view).size() == 3);
   }
 }
 
@@ -95,10 +95,10 @@ TEST_CASE("top: fits into terminals of every size, and scrolls") {
       CHECK(std::ranges::all_of(all, [&](const std::string& line) { return line.size() <= columns; }));
     }
   }
-  CHECK(shown(view, {200, 12}).size() == 8);
+  CHECK(workers_in(view, {200, 12}).size() == 8);
   CHECK(top_lines(view, {200, 12}).back().ends_with("1 to 8 of 30 workers"));
   view.first = 5;
-  CHECK(shown(view, {200, 12}).front() == "w13");  // by name
+  CHECK(workers_in(view, {200, 12}).front() == "w13");  // by name
   view.first = 1'000;
   CHECK(top_lines(view, {200, 12}).back().ends_with("23 to 30 of 30 workers"));
   const auto all = top_lines(view, {200, 40});
