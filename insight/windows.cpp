@@ -70,11 +70,6 @@ class Series {
   std::vector<std::vector<Value>> slots_;  // by worker
 };
 
-// Those of the window, if its measurements say of which step they are.
-bool is_of(const TraceRecord& record, const Window& window) {
-  return record.step >= window.first && record.step <= window.last;
-}
-
 bool belongs(const ProcessTrace& process, const TraceRecord& record, const Window& window, Micros began, Micros ended) {
   switch (record.kind) {
     case TraceKind::update:
@@ -97,7 +92,7 @@ bool belongs(const ProcessTrace& process, const TraceRecord& record, const Windo
     case TraceKind::decision:
       break;
   }
-  return is_of(record, window);
+  return record.step >= window.first && record.step <= window.last;
 }
 
 std::vector<TraceRecord> last_slots(const ProcessTrace& process, const Window& window) {

@@ -53,13 +53,18 @@ const char* word_for(insight::Change change) {
 
 std::string of_whole(double part) { return fixed(100 * part, 1) + " %"; }
 
+// Of a line: who, and what of his.
+std::string beginning(const std::string& who, const std::string& what) {
+  auto line = "  " + who;
+  line.resize(std::max<std::size_t>(line.size(), 28), ' ');
+  line += " " + what;
+  line.resize(std::max<std::size_t>(line.size(), 52), ' ');
+  return line + " ";
+}
+
 std::string line_of(const insight::Severity& found) {
   const auto words = words_of(found.resource);
-  auto line = "  " + found.who;
-  line.resize(std::max<std::size_t>(line.size(), 28), ' ');
-  line += std::string(" ") + words.name;
-  line.resize(std::max<std::size_t>(line.size(), 52), ' ');
-  line += " " + fixed(found.takes, 1) + " ms " + words.of;
+  auto line = beginning(found.who, words.name) + fixed(found.takes, 1) + " ms " + words.of;
   if (found.resource == Resource::processor) {
     line += ", of which it had a processor for " + fixed(found.ideal, 1) + " ms";
   } else if (found.resource != Resource::data) {
@@ -95,14 +100,6 @@ std::string names(const std::vector<std::string>& all) {
 
 std::string dumped(const nlohmann::ordered_json& json) {
   return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
-}
-
-std::string name_and_cause(const insight::Finding& finding) {
-  auto line = "  " + finding.who;
-  line.resize(std::max<std::size_t>(line.size(), 28), ' ');
-  line += std::string(" ") + name_of(finding.cause);
-  line.resize(std::max<std::size_t>(line.size(), 52), ' ');
-  return line + " ";
 }
 
 }  // namespace
@@ -169,7 +166,7 @@ std::string verdict_lines(const std::optional<insight::Verdict>& verdict) {
   }
   text += ", " + fixed(verdict->slowdown, 2) + " x as long as without all of:\n";
   for (const auto& one : verdict->found) {
-    text += name_and_cause(one) + fixed(one.severity, 2) + " x: without it alone a step takes " +
+    text += beginning(one.who, name_of(one.cause)) + fixed(one.severity, 2) + " x: without it alone a step takes " +
             of_whole(1 - 1 / one.gain) + " less, with it alone " + of_whole(one.cost - 1) + " more";
     text += one.lost > 0 ? "; " + fixed(one.lost, 1) + " s lost\n" : "\n";
   }
@@ -217,7 +214,7 @@ std::string lasting_lines(const std::vector<insight::LastingCause>& lasting, std
     if (one.costs > 0 && !words.empty()) {
       words += "; costs more than 3 % in " + std::to_string(one.costs) + " of " + count_text(windows, "window");
     }
-    text += words.empty() ? "" : name_and_cause(one.finding) + words + "\n";
+    text += words.empty() ? "" : beginning(one.finding.who, name_of(one.finding.cause)) + words + "\n";
   }
   return text.empty() ? text : "over the last windows of " + count_text(steps, "step") + ":\n" + text;
 }
