@@ -80,7 +80,9 @@ class Look {
   void found(std::string what, std::string remedy) { diagnosis_.found.push_back({std::move(what), std::move(remedy)}); }
 
   [[nodiscard]] bool goes_on() const {
-    return seen_.before && seen_.after &&
+    const bool has_ended_badly =
+        seen_.after && (seen_.after->phase == JobPhase::failed || seen_.after->phase == JobPhase::stopped);
+    return seen_.before && seen_.after && !has_ended_badly &&
            (seen_.after->phase == JobPhase::finished || seen_.after->step > seen_.before->step ||
             slots_of(*seen_.after) > slots_of(*seen_.before) || evaluated(*seen_.after) != evaluated(*seen_.before));
   }

@@ -62,6 +62,8 @@ TEST_CASE(
   seen.before->phase = seen.after->phase = JobPhase::failed;
   seen.after->failure = "no weights";
   CHECK(first_of(seen) == "it has failed: no weights");
+  seen.before->phase = JobPhase::training;  // while it was looked at
+  CHECK(first_of(seen) == "it has failed: no weights");
   seen = still();
   seen.after->phase = JobPhase::finished;
   seen.processes[1].footprint.reset();
