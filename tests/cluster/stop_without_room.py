@@ -14,6 +14,8 @@ import small_disks
 
 STEPS = 100
 FULL = "the disk is full: make room on it"
+# A journal that got a little room once more, of what RocksDB gave back, says that it has hardly any.
+FULL_OR_LOW = f"({FULL}|the disk has hardly more free than the .*[Mm]ake room on it)"
 
 
 class StopWithoutRoom(harness.ClusterCase):
@@ -55,9 +57,9 @@ class StopWithoutRoom(harness.ClusterCase):
         run.process.send_signal(signal.SIGTERM)
         end = self.expect_end(run, 143)
         self.assertIn("for which it may take 3 s (cluster.stop_patience)", run.errors())
-        self.assertRegex(run.errors(), "no snapshot can be taken as long as this lasts: .*" + FULL)
+        self.assertRegex(run.errors(), "no snapshot can be taken as long as this lasts: .*" + FULL_OR_LOW)
         self.assertRegex(run.out.read_text(), r"no snapshot was taken in the 3 s after the stop \(cluster.stop_patience\); .*"
-                         + FULL)
+                         + FULL_OR_LOW)
         self.assertEqual(end[1], "stopped without a snapshot of its own")
         self.assertEqual(bool(end[3]), mode == "async")
         self.expect_resumed(disk, end)
@@ -109,7 +111,7 @@ class StopWithoutRoom(harness.ClusterCase):
         answer = run.control("stop")
         self.assertEqual(answer.returncode, 0, answer.stderr)
         self.assertRegex(answer.stdout, r"stopped at step \d+ of 100: no snapshot was taken in the 3 s after the stop "
-                         r"\(cluster.stop_patience\); .*" + FULL + r".*; its newest complete snapshot is of step \d+; ")
+                         r"\(cluster.stop_patience\); .*" + FULL_OR_LOW + r".*; its newest complete snapshot is of step \d+; ")
         self.expect_resumed(disk, self.expect_end(run, 3))
 
     def test_a_second_signal(self):
