@@ -21,7 +21,7 @@ class Computation {
  public:
   // Once, before everything else: begins to load data and model, and posts what ComputeThread posts.
   void begin(Job job, const std::string& data_path, MakeBackend make_backend, ComputeThread::Post post,
-             std::chrono::milliseconds delay, std::shared_ptr<TraceRing> trace);
+             const PlannedDelays& delays, std::shared_ptr<TraceRing> trace);
   [[nodiscard]] const Job& job() const { return *job_; }
   [[nodiscard]] ComputeThread& thread() { return *thread_; }
   // Of its data, found so far; 0 before begin().

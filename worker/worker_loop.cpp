@@ -284,7 +284,7 @@ void WorkerLoop::prepare(const WorkerWelcome& welcome) {
       std::move(job), spec_.data_path,
       [request, &metrics = metrics_] { return make_watched_backend(request, metrics); },
       [&computed = computed_](worker::Event event) { computed.put(std::move(event)); },
-      delay_from_environment(spec_.name), trace_.ring());
+      delays_from_environment(spec_.name), trace_.ring());
 }
 
 void WorkerLoop::carry_out(const worker::Connect& action) {

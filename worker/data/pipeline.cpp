@@ -82,6 +82,7 @@ struct Pipeline::Impl {
         slot_bytes(bytes_of(data.shape(), spec.batch / spec.slots)),
         most_slots(std::max<std::uint64_t>(1, read_ahead.bytes / std::max<std::uint64_t>(1, slot_bytes))),
         normalisation(read_ahead.normalisation),
+        before_reading(read_ahead.before_reading),
         has_read(read_ahead.has_read),
         orders(order_maker(data, spec)) {
     for (std::uint32_t i = 0; i < std::max(read_ahead.threads, 1U); ++i) {
@@ -91,6 +92,9 @@ struct Pipeline::Impl {
 
   // A function of (step, slot) alone; called by all threads.
   SlotExamples read(std::uint64_t step, std::uint32_t slot) {
+    if (before_reading) {
+      before_reading(step);
+    }
     const SlotExtent range = slot_extent(training, dataset.size(DataSplit::train), step, slot);
     const ExampleShape& shape = dataset.shape();
     SlotExamples examples(shape, range.count);
@@ -175,6 +179,7 @@ struct Pipeline::Impl {
   const std::uint64_t slot_bytes;
   const std::uint64_t most_slots;
   const Normalisation normalisation;
+  const decltype(ReadAhead::before_reading) before_reading;
   const decltype(ReadAhead::has_read) has_read;
   EpochOrders orders;
 

@@ -5,38 +5,18 @@
 #include <functional>
 #include <stdexcept>
 #include <string>
-#include <thread>
 
 #include "worker/models/empty_slot.h"
 #include "worker/models/hashed_gradient.h"
+#include "worker/models/timed_work.h"
 
 namespace ballast {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using Milliseconds = std::chrono::duration<double, std::milli>;
 
 constexpr double kForwardShare = 1.0 / 3.0;  // a backward pass costs about twice the forward pass
 constexpr double kMostMilliseconds = 3'600'000;
-
-// The times at which parts of a slot's work are done. They count from its beginning, so late awakenings don't add up.
-class Pace {
- public:
-  explicit Pace(double milliseconds) : milliseconds_(milliseconds) {}
-
-  [[nodiscard]] Clock::time_point begin() const { return begin_; }
-  // Waits until `share` of the time has passed.
-  void wait(double share) const {
-    if (milliseconds_ > 0) {
-      std::this_thread::sleep_until(begin_ +
-                                    std::chrono::duration_cast<Clock::duration>(Milliseconds(milliseconds_ * share)));
-    }
-  }
-
- private:
-  double milliseconds_;
-  Clock::time_point begin_ = Clock::now();
-};
 
 class Emulated : public Model {
  public:
@@ -53,12 +33,12 @@ class Emulated : public Model {
       write_empty_slot(arena_, gradients, ready);
       return {};
     }
-    const Pace pace(compute_ms_);
+    TimedWork work{Milliseconds(compute_ms_)};
     const BatchResult result = evaluate(batch, weights);
-    pace.wait(kForwardShare);
-    const auto middle = Clock::now();
-    write_gradients(task, weights.values, gradients, ready, pace);
-    times_ = compute_times(pace.begin(), middle, Clock::now());
+    work.wait(kForwardShare);
+    const auto middle = TimedWork::Clock::now();
+    write_gradients(task, weights.values, gradients, ready, work);
+    times_ = compute_times(work.begin(), middle, TimedWork::Clock::now());
     return result;
   }
 
@@ -87,7 +67,7 @@ class Emulated : public Model {
   }
 
   void write_gradients(const SlotTask& task, std::span<const float> weights, std::span<float> gradients,
-                       const GradientReady& ready, const Pace& pace) const {
+                       const GradientReady& ready, TimedWork& work) const {
     const std::uint64_t slot_key = key_of(task);
     std::uint64_t done = 0;
     for (std::size_t parameter = arena_.parameters.size(); parameter-- > 0;) {
@@ -101,7 +81,7 @@ class Emulated : public Model {
         write_gradient(key, before, gradient);
       }
       done += extent.elements;
-      pace.wait(kForwardShare + (1.0 - kForwardShare) * static_cast<double>(done) / static_cast<double>(elements_));
+      work.wait(kForwardShare + (1.0 - kForwardShare) * static_cast<double>(done) / static_cast<double>(elements_));
       ready(parameter);
     }
   }

@@ -10,13 +10,13 @@
 namespace ballast {
 
 ComputeThread::ComputeThread(const Job& job, std::string data_path, MakeBackend make_backend, Post post,
-                             std::chrono::milliseconds delay, std::shared_ptr<TraceRing> trace)
+                             const PlannedDelays& delays, std::shared_ptr<TraceRing> trace)
     : arena_(job.arena),
       post_(std::move(post)),
       weights_(job.arena.elements),
       pool_(job.arena, gradient_arenas(job.spec.training.slots)),
       trace_(std::move(trace)),
-      trainer_(job, std::move(data_path), std::move(make_backend), pool_, post_, delay, trace_),
+      trainer_(job, std::move(data_path), std::move(make_backend), pool_, post_, delays, trace_),
       thread_([this] { run(); }) {}
 
 ComputeThread::~ComputeThread() {

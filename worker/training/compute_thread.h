@@ -4,7 +4,6 @@
 // through `post`, in order. Shutdown: close() lets the job in hand end at its next slot, then the thread joins.
 #pragma once
 
-#include <chrono>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
@@ -17,6 +16,7 @@
 #include "protocol/worker/worker.h"
 #include "worker/compute/host_arena.h"
 #include "worker/training/arriving_weights.h"
+#include "worker/training/delay.h"
 #include "worker/training/gradient_sums.h"
 #include "worker/training/trainer.h"
 
@@ -28,10 +28,9 @@ class ComputeThread {
 
   // Everything that takes long happens on the thread: opening the data, building the model, the fingerprint. Posts
   // Prepared (with fingerprint and data digest alone filled in) or Failed first. `post` is called from the thread.
-  // `delay`: waited before each slot. `trace`: what is measured, by any of its threads.
+  // `delays`: on demand. `trace`: what is measured, by any of its threads.
   ComputeThread(const Job& job, std::string data_path, MakeBackend make_backend, Post post,
-                std::chrono::milliseconds delay = {},
-                std::shared_ptr<TraceRing> trace = std::make_shared<TraceRing>(1));
+                const PlannedDelays& delays = {}, std::shared_ptr<TraceRing> trace = std::make_shared<TraceRing>(1));
   ~ComputeThread();
   ComputeThread(const ComputeThread&) = delete;
   ComputeThread& operator=(const ComputeThread&) = delete;

@@ -1,33 +1,45 @@
 #include "worker/training/delay.h"
 
 #include <cstdlib>
+#include <optional>
 #include <stdexcept>
 #include <string>
-#include <thread>
 #include <utility>
+
+#include "worker/models/timed_work.h"
 
 namespace ballast {
 
 namespace {
 
-constexpr std::size_t kMostDigits = 7;  // three hours
-
-std::chrono::milliseconds time_of(std::string_view digits, std::string_view part) {
+std::optional<std::uint64_t> number_of(std::string_view digits) {
+  constexpr std::size_t kMostDigits = 7;  // three hours, or ten million steps
   if (digits.empty() || digits.size() > kMostDigits ||
       digits.find_first_not_of("0123456789") != std::string_view::npos) {
-    throw std::runtime_error("BALLAST_DELAY: " + std::string(part) + ": '" + std::string(digits) +
-                             "' is no time; say NAME:MILLISECONDS, for example worker-0:20, or *:5 for all others");
+    return std::nullopt;
   }
-  return std::chrono::milliseconds(std::stoull(std::string(digits)));
+  return std::stoull(std::string(digits));
+}
+
+// Takes what follows the last `mark`, and the mark, off the text.
+std::optional<std::string_view> take_after(std::string_view& text, char mark) {
+  const auto at = text.rfind(mark);
+  if (at == std::string_view::npos) {
+    return std::nullopt;
+  }
+  const auto after = text.substr(at + 1);
+  text.remove_suffix(text.size() - at);
+  return after;
 }
 
 class Delayed : public Model {
  public:
-  Delayed(std::unique_ptr<Model> model, std::chrono::milliseconds delay) : model_(std::move(model)), delay_(delay) {}
+  Delayed(std::unique_ptr<Model> model, Delays delays) : model_(std::move(model)), delays_(std::move(delays)) {}
 
   BatchResult train(const SlotTask& task, const Batch& batch, const WeightArena& weights, std::span<float> gradients,
                     const GradientReady& ready) override {
-    std::this_thread::sleep_for(delay_);
+    last_ = delays_.at(task.step);
+    wait_for(last_);
     return model_->train(task, batch, weights, gradients, ready);
   }
   BatchResult evaluate(const Batch& batch, const WeightArena& weights) override {
@@ -38,47 +50,80 @@ class Delayed : public Model {
   }
   [[nodiscard]] ComputeTimes last_times() const override {
     auto times = model_->last_times();
-    times.forward_us += static_cast<std::uint64_t>(std::chrono::microseconds(delay_).count());
+    times.forward_us += static_cast<std::uint64_t>(std::chrono::microseconds(last_).count());
     return times;
   }
 
  private:
   std::unique_ptr<Model> model_;
-  std::chrono::milliseconds delay_;
+  Delays delays_;
+  std::chrono::milliseconds last_{0};
 };
 
 }  // namespace
 
-std::chrono::milliseconds parse_delay(std::string_view text, std::string_view worker) {
-  std::chrono::milliseconds own{0};
-  std::chrono::milliseconds others{0};
+Delays::Part Delays::read_part(std::string_view variable, std::string_view part, std::string_view said) {
+  const auto every = take_after(part, '/');
+  const auto steps = take_after(part, '@');
+  const auto dash = steps ? steps->find('-') : std::string_view::npos;
+  const auto time = number_of(part);
+  const auto first = steps ? number_of(steps->substr(0, dash)) : 0;
+  const auto last =
+      dash == std::string_view::npos ? std::numeric_limits<Step>::max() : number_of(steps->substr(dash + 1));
+  const auto each = every ? number_of(*every) : 1;
+  if (!time || !first || !last || !each || *each == 0) {
+    throw std::runtime_error(
+        std::string(variable) + ": '" + std::string(said) +
+        "' is none; say NAME:MILLISECONDS, for example worker-0:20, or *:5 for all others; in some "
+        "steps only: worker-0:20@30-90, or worker-0:200@30/10 for each tenth from step 30 on");
+  }
+  return {std::chrono::milliseconds(*time), *first, *last, *each};
+}
+
+Delays Delays::parse(std::string_view variable, std::string_view text, std::string_view worker) {
+  Delays own;
+  Delays others;
   bool is_named = false;
   while (!text.empty()) {
-    const auto part = text.substr(0, text.find(','));
-    text.remove_prefix(part.size() == text.size() ? part.size() : part.size() + 1);
-    const auto colon = part.rfind(':');
-    const auto name = part.substr(0, colon);
-    const auto time = time_of(colon == std::string_view::npos ? std::string_view() : part.substr(colon + 1), part);
-    if (name == "*") {
-      others = time;
-    } else if (name == worker) {
-      own = time;
-      is_named = true;
+    const auto said = text.substr(0, text.find(','));
+    text.remove_prefix(said.size() == text.size() ? said.size() : said.size() + 1);
+    const auto colon = said.rfind(':');
+    const auto name = said.substr(0, colon);
+    const auto part =
+        read_part(variable, colon == std::string_view::npos ? std::string_view() : said.substr(colon + 1), said);
+    is_named = is_named || name == worker;
+    if ((name == "*" || name == worker) && part.time.count() > 0) {
+      (name == worker ? own : others).parts_.push_back(part);
     }
   }
   return is_named ? own : others;
 }
 
-std::chrono::milliseconds delay_from_environment(std::string_view worker) {
-  const char* text = std::getenv("BALLAST_DELAY");
-  return parse_delay(text == nullptr ? "" : text, worker);
+Delays Delays::from_environment(const char* variable, std::string_view worker) {
+  const char* text = std::getenv(variable);
+  return parse(variable, text == nullptr ? "" : text, worker);
 }
 
-std::unique_ptr<Model> with_delay(std::unique_ptr<Model> model, std::chrono::milliseconds delay) {
-  if (delay.count() == 0) {
+std::chrono::milliseconds Delays::at(Step step) const {
+  std::chrono::milliseconds all{0};
+  for (const auto& part : parts_) {
+    const bool holds = step >= part.first && step <= part.last && (step - part.first) % part.every == 0;
+    all += holds ? part.time : std::chrono::milliseconds(0);
+  }
+  return all;
+}
+
+PlannedDelays delays_from_environment(std::string_view worker) {
+  return {Delays::from_environment("BALLAST_DELAY", worker), Delays::from_environment("BALLAST_READ_DELAY", worker)};
+}
+
+void wait_for(std::chrono::milliseconds delay) { TimedWork(delay).wait(1); }
+
+std::unique_ptr<Model> with_delay(std::unique_ptr<Model> model, const Delays& delays) {
+  if (delays.empty()) {
     return model;
   }
-  return std::make_unique<Delayed>(std::move(model), delay);
+  return std::make_unique<Delayed>(std::move(model), delays);
 }
 
 }  // namespace ballast

@@ -1,24 +1,56 @@
-// Slow workers on demand, so that tests and benchmarks can see what a job does with stragglers.
+// Slow workers and slow data on demand, so that tests and benchmarks can see what a job does with them.
 #pragma once
 
 #include <chrono>
+#include <limits>
 #include <memory>
 #include <string_view>
+#include <vector>
 
+#include "protocol/ids.h"
 #include "worker/models/model.h"
 
 namespace ballast {
 
-// "NAME:MILLISECONDS", as many as wanted with commas between, for example "worker-0:20,*:5": how long the worker of
-// that name waits before each slot; `*` is everybody who is not named. Zero for a worker of whom nothing is said.
-// Throws std::runtime_error naming the part that is wrong and what it may be.
-std::chrono::milliseconds parse_delay(std::string_view text, std::string_view worker);
+// How long a worker waits before each slot of a step.
+class Delays {
+ public:
+  Delays() = default;
 
-// The same of the environment's BALLAST_DELAY, which every process of a cluster inherits.
-std::chrono::milliseconds delay_from_environment(std::string_view worker);
+  // Of the worker of that name by a text with as many of these as wanted, with commas between:
+  // NAME:MILLISECONDS[@FIRST[-LAST]][/EVERY], for example "worker-0:20,worker-1:200@30-90/10,*:5". `*` is everybody who
+  // is not named; without steps it is in all of them; of `/EVERY` in each so-many-th step from FIRST on. What is said
+  // of one worker adds up. Throws std::runtime_error naming the variable, the part that is wrong and what it may be.
+  static Delays parse(std::string_view variable, std::string_view text, std::string_view worker);
+  // The same of an environment variable, which every process of a cluster inherits.
+  static Delays from_environment(const char* variable, std::string_view worker);
+
+  [[nodiscard]] bool empty() const { return parts_.empty(); }
+  [[nodiscard]] std::chrono::milliseconds at(Step step) const;
+
+ private:
+  struct Part {
+    std::chrono::milliseconds time{0};
+    Step first = 0;
+    Step last = std::numeric_limits<Step>::max();
+    Step every = 1;
+  };
+  static Part read_part(std::string_view variable, std::string_view part, std::string_view said);
+
+  std::vector<Part> parts_;
+};
+
+struct PlannedDelays {
+  Delays slots;    // before each slot is computed: BALLAST_DELAY
+  Delays reading;  // before each slot's examples are read: BALLAST_READ_DELAY
+};
+PlannedDelays delays_from_environment(std::string_view worker);
+
+// As long as it takes of what is not stopped (worker/models/timed_work.h).
+void wait_for(std::chrono::milliseconds delay);
 
 // The model with the wait before each slot; itself if there is none. Waiting takes no processor, so the workers of one
 // machine differ in speed by what is asked for and not by its cores.
-std::unique_ptr<Model> with_delay(std::unique_ptr<Model> model, std::chrono::milliseconds delay);
+std::unique_ptr<Model> with_delay(std::unique_ptr<Model> model, const Delays& delays);
 
 }  // namespace ballast

@@ -28,13 +28,13 @@ Micros now() { return micros_of(std::chrono::steady_clock::now()); }
 }  // namespace
 
 Trainer::Trainer(const Job& job, std::string data_path, MakeBackend make_backend, GradientPool& pool, Post post,
-                 std::chrono::milliseconds delay, std::shared_ptr<TraceRing> trace)
+                 PlannedDelays delays, std::shared_ptr<TraceRing> trace)
     : job_(job),
       data_path_(std::move(data_path)),
       make_backend_(std::move(make_backend)),
       pool_(pool),
       post_(std::move(post)),
-      delay_(delay),
+      delays_(std::move(delays)),
       trace_(std::move(trace)),
       countdown_(job.arena),
       each_slot_is_update_(is_item_mode(job.spec.training.mode)),
@@ -50,6 +50,9 @@ worker::Prepared Trainer::prepare(std::span<float> weights) {
                 .slots = {slot, slot + 1},
                 .kind = TraceKind::fetch});
   };
+  if (!delays_.reading.empty()) {
+    read_ahead.before_reading = [delays = delays_.reading](Step step) { wait_for(delays.at(step)); };
+  }
   pipeline_ = std::make_unique<Pipeline>(*dataset_, job_.spec.training, read_ahead);
   make_plain_model(weights);
   worker::Prepared prepared;
@@ -58,7 +61,7 @@ worker::Prepared Trainer::prepare(std::span<float> weights) {
   corrupt_examples_ = dataset_->corrupt();
   model_ = with_contributions(std::move(model_), job_);
   model_ = with_gradient_faults(std::move(model_), job_.arena, job_.spec.training.slots);
-  model_ = with_delay(std::move(model_), delay_);
+  model_ = with_delay(std::move(model_), delays_.slots);
   return prepared;
 }
 

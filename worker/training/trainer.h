@@ -2,7 +2,6 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -17,6 +16,7 @@
 #include "protocol/worker/worker.h"
 #include "worker/data/pipeline.h"
 #include "worker/models/model.h"
+#include "worker/training/delay.h"
 #include "worker/training/gradient_sums.h"
 
 namespace ballast {
@@ -40,9 +40,9 @@ class Trainer {
  public:
   using Post = std::function<void(worker::Event)>;
 
-  // `job` and `pool` outlive it. `delay`: waited before each slot. `trace`: of the slots and of their reading.
+  // `job` and `pool` outlive it. `delays`: on demand. `trace`: of the slots and of their reading.
   Trainer(const Job& job, std::string data_path, MakeBackend make_backend, GradientPool& pool, Post post,
-          std::chrono::milliseconds delay, std::shared_ptr<TraceRing> trace);
+          PlannedDelays delays, std::shared_ptr<TraceRing> trace);
 
   // Opens the data, builds the model and measures the fingerprint, in that order. `weights` stay where they are.
   worker::Prepared prepare(std::span<float> weights);
@@ -76,7 +76,7 @@ class Trainer {
   MakeBackend make_backend_;
   GradientPool& pool_;
   Post post_;
-  std::chrono::milliseconds delay_;
+  PlannedDelays delays_;
   std::shared_ptr<TraceRing> trace_;
   ChunkCountdown countdown_;
   Training training_;

@@ -282,6 +282,20 @@ TEST_CASE("hinted slots are read in the background") {
   CHECK(dataset.reads == 16);  // nothing was read a second time
 }
 
+TEST_CASE("whoever reads a slot says so before, once for each") {
+  const Numbered dataset(64);
+  const TrainingSpec training = training_spec(16, 4);
+  std::atomic<std::uint64_t> told = 0;
+  ReadAhead read_ahead;
+  read_ahead.before_reading = [&](std::uint64_t step) { told += step; };
+  Pipeline pipeline(dataset, training, read_ahead);
+  pipeline.prefetch(3, std::vector<std::uint32_t>{0, 2});
+  for (std::uint32_t slot = 0; slot < 4; ++slot) {
+    check_slot(pipeline.take(3, slot), expected_indices(training, 64, 3, slot));
+  }
+  CHECK(told == 12);
+}
+
 TEST_CASE("hints of more than two steps back are dropped") {
   const Numbered dataset(160);
   const TrainingSpec training = training_spec(16, 4);

@@ -1,9 +1,13 @@
 #include "worker/training/delay.h"
 
 #include <doctest/doctest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "tests/unit/worker/data/files.h"
@@ -15,20 +19,37 @@ namespace {
 using namespace testing;
 using std::chrono::milliseconds;
 
+Delays delays_of(const std::string& text, std::string_view worker) {
+  return Delays::parse("BALLAST_DELAY", text, worker);
+}
+
 TEST_CASE("a delay is that of the worker's name, or that of all others") {
   const std::string text = "worker-0:20,*:5,worker-1:0,a:b:7";
-  CHECK(parse_delay(text, "worker-0") == milliseconds(20));
-  CHECK(parse_delay(text, "worker-1") == milliseconds(0));
-  CHECK(parse_delay(text, "worker-2") == milliseconds(5));
-  CHECK(parse_delay(text, "a:b") == milliseconds(7));
-  CHECK(parse_delay("worker-0:20", "worker-1") == milliseconds(0));
-  CHECK(parse_delay("", "worker-0") == milliseconds(0));
+  CHECK(delays_of(text, "worker-0").at(3) == milliseconds(20));
+  CHECK(delays_of(text, "worker-1").empty());
+  CHECK(delays_of(text, "worker-2").at(0) == milliseconds(5));
+  CHECK(delays_of(text, "a:b").at(0) == milliseconds(7));
+  CHECK(delays_of("worker-0:20", "worker-1").empty());
+  CHECK(delays_of("", "worker-0").empty());
+}
+
+TEST_CASE("a delay holds in the steps that it names, and what is said of a worker adds up") {
+  const auto delays = delays_of("w:20@30-32,w:200@31/10,w:1,*:7@2", "w");
+  CHECK(delays.at(29) == milliseconds(1));
+  CHECK(delays.at(30) == milliseconds(21));
+  CHECK(delays.at(31) == milliseconds(221));
+  CHECK(delays.at(32) == milliseconds(21));
+  CHECK(delays.at(33) == milliseconds(1));
+  CHECK(delays.at(41) == milliseconds(201));
+  CHECK(delays_of("w:20@30-32,*:7@2", "v").at(1) == milliseconds(0));
+  CHECK(delays_of("w:20@30-32,*:7@2", "v").at(2) == milliseconds(7));
 }
 
 TEST_CASE("a delay that cannot be read is refused, whoever it is for") {
-  for (const std::string text : {"worker-0", "worker-0:", "*:5ms", "*:-1", "*:123456789", "worker-1:1,,*:2"}) {
+  for (const std::string text : {"worker-0", "worker-0:", "*:5ms", "*:-1", "*:123456789", "worker-1:1,,*:2", "*:1@",
+                                 "*:1@3-", "*:1@-3", "*:1/0", "*:1/", "*:1@a", "*:1@3/2/1"}) {
     CAPTURE(text);
-    const auto refusal = error_of([&] { parse_delay(text, "worker-1"); });
+    const auto refusal = error_of([&] { delays_of(text, "worker-1"); });
     CHECK(refusal.find("BALLAST_DELAY") == 0);
     CHECK(refusal.find("NAME:MILLISECONDS") != std::string::npos);
   }
@@ -37,7 +58,7 @@ TEST_CASE("a delay that cannot be read is refused, whoever it is for") {
 TEST_CASE("a delayed model takes the time, says so, and gives the same gradients") {
   const auto arena = small_arena();
   const auto plain = small_model(arena);
-  const auto delayed = with_delay(small_model(arena), milliseconds(30));
+  const auto delayed = with_delay(small_model(arena), delays_of("w:30", "w"));
   const std::vector<float> weights(arena.elements, 0.5F);
   const std::vector<std::int32_t> labels(2);
   std::vector<float> expected(arena.elements);
@@ -48,6 +69,42 @@ TEST_CASE("a delayed model takes the time, says so, and gives the same gradients
   CHECK(std::chrono::steady_clock::now() - begin >= milliseconds(30));
   CHECK(delayed->last_times().forward_us >= 30'000);
   CHECK(found == expected);
+}
+
+// What the other process says, or nothing if it ends without.
+template <typename Value>
+Value said_by(int pipe) {
+  Value value{};
+  return ::read(pipe, &value, sizeof value) == static_cast<ssize_t>(sizeof value) ? value : Value{};
+}
+
+TEST_CASE("time in which the process is stopped is no part of a delay") {
+  constexpr milliseconds kDelay{1000};
+  constexpr milliseconds kStop{200};
+  int pipe[2];
+  REQUIRE(::pipe(pipe) == 0);
+  const auto child = ::fork();
+  if (child == 0) {
+    const auto begin = std::chrono::steady_clock::now();
+    auto told = ::write(pipe[1], "b", 1);
+    wait_for(kDelay);
+    const auto took = std::chrono::duration_cast<milliseconds>(std::chrono::steady_clock::now() - begin).count();
+    told = ::write(pipe[1], &took, sizeof took);
+    ::_exit(told == sizeof took ? 0 : 1);
+  }
+  REQUIRE(child > 0);
+  REQUIRE(said_by<char>(pipe[0]) == 'b');
+  CHECK(::kill(child, SIGSTOP) == 0);
+  int status = 0;
+  CHECK(::waitpid(child, &status, WUNTRACED) == child);
+  CHECK(WIFSTOPPED(status));
+  std::this_thread::sleep_for(kStop);
+  CHECK(::kill(child, SIGCONT) == 0);
+  const milliseconds took{said_by<long>(pipe[0])};
+  CHECK(took >= kDelay + kStop - milliseconds(20));
+  CHECK(::waitpid(child, &status, 0) == child);
+  ::close(pipe[0]);
+  ::close(pipe[1]);
 }
 
 }  // namespace
