@@ -1,30 +1,95 @@
 #include "insight/calibration.h"
 
+#include <algorithm>
 #include <cmath>
+#include <optional>
+#include <vector>
 
+#include "insight/medians.h"
 #include "insight/replay.h"
 
 namespace ballast::insight {
+namespace {
+
+constexpr int kHalvings = 5;
+
+// Of [low, high] that by which the replay, which takes the longer the larger it is, takes as long as the job did;
+// `with` makes what is replayed.
+template <typename With>
+double fitted(double low, double high, double step, With&& with) {
+  for (int i = 0; i < kHalvings; ++i) {
+    const auto middle = std::sqrt(low * high);
+    const auto took = replay(with(middle));
+    (!took || *took > step ? high : low) = middle;
+  }
+  return low;
+}
+
+// The servers' links as so much slower than they seemed.
+JobTimes with_slower_servers(JobTimes times, double slower) {
+  times.servers.in /= slower;
+  times.servers.out /= slower;
+  return times;
+}
+
+// Without the links of shards that are not slow beside the others.
+JobTimes without_usual_shards(JobTimes times) {
+  constexpr double kSlow = 0.7;
+  const auto drop = [&](double ServerLink::*rate) {
+    std::vector<double> all;
+    for (const auto& shard : times.shards) {
+      all.push_back(shard.*rate);
+    }
+    const auto usual = median(std::move(all));
+    for (auto& shard : times.shards) {
+      shard.*rate = shard.*rate >= kSlow * usual ? 0 : shard.*rate;
+    }
+  };
+  drop(&ServerLink::in);
+  drop(&ServerLink::out);
+  return times;
+}
+
+// The links of workers that are not slow beside the others, so many times as fast as they seemed; where it is known how
+// fast one is, no faster than that.
+JobTimes with_faster_workers(JobTimes times, double faster) {
+  constexpr double kSlow = 0.7;
+  const auto raise = [&](double WorkerTimes::*rate) {
+    std::vector<double> all;
+    for (const auto& worker : times.workers) {
+      all.push_back(worker.*rate);
+    }
+    const auto usual = median(std::move(all));
+    for (auto& worker : times.workers) {
+      const auto most = times.line > 0 ? std::max(times.line, worker.*rate) : faster * worker.*rate;
+      worker.*rate = worker.*rate >= kSlow * usual ? std::min(faster * worker.*rate, most) : worker.*rate;
+    }
+  };
+  raise(&WorkerTimes::up);
+  raise(&WorkerTimes::down);
+  return times;
+}
+
+}  // namespace
 
 JobTimes calibrated(JobTimes times) {
-  constexpr int kHalvings = 5;
-  constexpr double kLeast = 0.8;
-  const auto seen = times.servers;
-  double slow = kLeast;
-  double fast = 1;
-  const auto takes = [&](double part) {
-    times.servers = {seen.in * part, seen.out * part};
-    return replay(times);
-  };
-  if (const auto as_seen = takes(1); !as_seen || *as_seen >= times.step || (seen.in == 0 && seen.out == 0)) {
-    return times;
+  constexpr double kSlower = 1.25;
+  constexpr double kFaster = 2;
+  auto as_seen = replay(times);
+  if (as_seen && *as_seen > times.step) {
+    times = without_usual_shards(std::move(times));
+    as_seen = replay(times);
   }
-  for (int i = 0; i < kHalvings; ++i) {
-    const auto middle = std::sqrt(slow * fast);
-    const auto took = takes(middle);
-    (!took || *took > times.step ? slow : fast) = middle;
+  const bool has_servers = times.servers.in > 0 || times.servers.out > 0;
+  if (as_seen && *as_seen < times.step && has_servers) {
+    return with_slower_servers(
+        times, fitted(1, kSlower, times.step, [&](double slower) { return with_slower_servers(times, slower); }));
   }
-  times.servers = {seen.in * fast, seen.out * fast};
+  if (as_seen && *as_seen > times.step) {
+    const auto slower =
+        fitted(1, kFaster, times.step, [&](double part) { return with_faster_workers(times, kFaster / part); });
+    return with_faster_workers(times, kFaster / slower);
+  }
   return times;
 }
 

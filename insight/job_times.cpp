@@ -1,6 +1,7 @@
 #include "insight/job_times.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -120,25 +121,43 @@ class Taken {
     for (const auto* process : workers_) {
       times_.workers.push_back(of_worker(*process));
     }
-    // Who has computed nothing, in these steps or before, is taken for a usual one.
+    const bool any = std::ranges::any_of(times_.workers, [](const auto& worker) { return worker.slot > 0; });
+    fill_in_usual();
+    return any;
+  }
+
+  // What is not known of a worker, for it has computed nothing or sent nothing of a chunk, is what is usual.
+  void fill_in_usual() {
+    fill_in(1, [](WorkerTimes& worker) -> double& { return worker.slot; });
+    fill_in(0, [](WorkerTimes& worker) -> double& { return worker.begins; });
+    fill_in(0, [](WorkerTimes& worker) -> double& { return worker.between; });
+    for (ChunkId chunk = 0; chunk < times_.bytes.size(); ++chunk) {
+      fill_in(1, [chunk](WorkerTimes& worker) -> double& { return worker.ready[chunk]; });
+    }
+  }
+
+  template <typename Value>
+  void fill_in(double unknown, Value&& value) {
     std::vector<double> known;
-    for (const auto& worker : times_.workers) {
-      if (worker.slot > 0) {
-        known.push_back(worker.slot);
+    for (auto& worker : times_.workers) {
+      if (value(worker) > 0) {
+        known.push_back(value(worker));
       }
     }
+    const auto usual = known.empty() ? unknown : median(std::move(known));
     for (auto& worker : times_.workers) {
-      worker.slot = worker.slot > 0 ? worker.slot : median(known);
+      value(worker) = value(worker) > 0 ? value(worker) : usual;
     }
-    return !known.empty();
   }
+
+  using Slots = std::map<std::pair<Step, Slot>, const TraceRecord*>;  // by their first and only slot
 
   WorkerTimes of_worker(const ProcessTrace& process) {
     WorkerTimes own;
     own.name = process.name;
     own.process = place_of(process);
     own.slots.resize(times_.steps);
-    std::map<std::pair<Step, Slot>, const TraceRecord*> slots;
+    Slots slots;
     std::map<Step, Micros> has_weights;
     std::map<ChunkId, std::vector<double>> ready;
     std::vector<double> before;
@@ -161,18 +180,35 @@ class Taken {
         continue;
       }
       times_.bytes[record.chunk] = static_cast<double>(record.fourth);
-      const auto slot = slots.find({record.step, record.slots.end - 1});
-      if (slot != slots.end() && slot->second->fourth > slot->second->second) {
-        ready[record.chunk].push_back(span(slot->second->second, record.first) /
-                                      span(slot->second->second, slot->second->fourth));
+      if (const auto part = ready_in_slot(slots, record)) {
+        ready[record.chunk].push_back(*part);
       }
     }
-    own.ready.assign(times_.bytes.size(), 1);
+    own.ready.assign(times_.bytes.size(), 0);  // not known yet
     for (auto& [chunk, parts] : ready) {
-      own.ready[chunk] = std::min(median(std::move(parts)), 2.0);
+      own.ready[chunk] = median(std::move(parts));
     }
     own.delay = delay_of(process);
+    own.queue_up = std::max(0.0, median(round_trips(process, std::nullopt)) - 2 * own.delay);
+    own.queue_down = std::max(0.0, median(round_trips_from_lanes(process)) - 2 * own.delay);
     return own;
+  }
+
+  // When a sum was ready, in parts of the slot by which it became whole. None: it was sent when others had taken what
+  // was to be added to it, or its slots are not known.
+  static std::optional<double> ready_in_slot(const Slots& slots, const TraceRecord& push) {
+    const TraceRecord* last = nullptr;
+    for (auto slot = push.slots.begin; slot < push.slots.end; ++slot) {
+      const auto found = slots.find({push.step, slot});
+      if (found == slots.end()) {
+        return std::nullopt;
+      }
+      last = last == nullptr || found->second->second > last->second ? found->second : last;
+    }
+    constexpr double kAfter = 0.1;  // of it, in which the sum is made
+    const auto takes = last == nullptr ? 0 : span(last->second, last->fourth);
+    const auto part = takes > 0 ? span(last->second, push.first) / takes : 0;
+    return takes > 0 && part <= 1 + kAfter ? std::optional(part) : std::nullopt;
   }
 
   // Its times are known, and it lies in the time that is looked at, or has begun before.
@@ -181,8 +217,7 @@ class Taken {
            slot.fourth - slot.first <= 2 * (ended_ - began_);
   }
 
-  void of_slots(const std::map<std::pair<Step, Slot>, const TraceRecord*>& slots,
-                const std::map<Step, Micros>& has_weights, WorkerTimes& own) const {
+  void of_slots(const Slots& slots, const std::map<Step, Micros>& has_weights, WorkerTimes& own) const {
     std::vector<const TraceRecord*> in_order;
     for (const auto& [key, record] : slots) {
       in_order.push_back(record);
@@ -218,6 +253,26 @@ class Taken {
   // Half of the quickest exchange with the lead: the kernel's round trips have time in them in which messages waited.
   static double delay_of(const ProcessTrace& process) {
     return process.clock ? static_cast<double>(process.clock->round_trip) / 2 : 0;
+  }
+
+  // As the kernel has them: with what messages waited behind others. `peer`: of connections to that one alone.
+  static std::vector<double> round_trips(const ProcessTrace& process, std::optional<std::uint64_t> peer) {
+    std::vector<double> all;
+    for (const auto& record : process.records) {
+      if (record.kind == TraceKind::link && (!peer || record.peer == *peer)) {
+        all.push_back(static_cast<double>(record.second));
+      }
+    }
+    return all;
+  }
+
+  [[nodiscard]] std::vector<double> round_trips_from_lanes(const ProcessTrace& worker) const {
+    std::vector<double> all;
+    for (const auto* lane : lanes_) {
+      const auto own = round_trips(*lane, worker.source.session);
+      all.insert(all.end(), own.begin(), own.end());
+    }
+    return all;
   }
 
   // What arrived last at all lanes together, as its kernel has it: of a worker that has sent too little of late.
@@ -278,18 +333,45 @@ class Taken {
     const auto stretch = std::clamp(times_.step / 8, 2'000.0, 40'000.0);
     const auto in = link_rates(contributions(), workers_.size(), times_.shards.size(), stretch);
     const auto out = link_rates(weights(), workers_.size(), times_.shards.size(), stretch);
+    const auto line = times_.line = line_rate(in, out);
     for (std::size_t i = 0; i < workers_.size(); ++i) {
       auto& own = times_.workers[i];
-      const bool has_slots = std::ranges::any_of(own.slots, [](const auto& step) { return !step.empty(); });
-      own.up = in.workers[i] > 0 || has_slots ? in.workers[i] : rate_by_kernel(*workers_[i]);
-      own.down = out.workers[i] > 0 || has_slots ? out.workers[i] : own.up;
+      const bool is_idle = !own.has_slots();
+      own.up = in.workers[i].is_alone ? in.workers[i].rate : std::max(in.workers[i].rate, line);
+      own.down = out.workers[i].is_alone ? out.workers[i].rate : std::max(out.workers[i].rate, line);
+      if (is_idle && in.workers[i].rate <= 0) {
+        own.up = rate_by_kernel(*workers_[i]);
+      }
+      if (is_idle && in.workers[i].rate <= 0 && out.workers[i].rate > 0) {
+        own.up = std::min(own.up, own.down);  // the kernel's are of a few packets at a time: too high, if anything
+      } else if (is_idle && out.workers[i].rate <= 0) {
+        own.down = own.up;
+      }
       own.up = std::min(own.up, kFastest);
       own.down = std::min(own.down, kFastest);
     }
     for (std::size_t i = 0; i < times_.shards.size(); ++i) {
       times_.shards[i] = {in.shards[i], out.shards[i]};
     }
-    times_.servers = {in.all, out.all};
+    // A way that was not in the way of most workers is taken to carry as much as the other one.
+    times_.servers = {in.all > 0 ? in.all : out.all, out.all > 0 ? out.all : in.all};
+  }
+
+  // What links of workers carry that nobody else was in the way of: so much may those of others, either way. None where
+  // it is less than others carry: then they wait for other things.
+  static double line_rate(const LinkRates& in, const LinkRates& out) {
+    std::vector<double> alone;
+    std::vector<double> all;
+    for (const auto* way : {&in, &out}) {
+      for (const auto& worker : way->workers) {
+        all.push_back(worker.rate);
+        if (worker.is_alone) {
+          alone.push_back(worker.rate);
+        }
+      }
+    }
+    const auto line = quantile(std::move(alone), 0.75);
+    return line >= median(std::move(all)) ? line : 0;
   }
 
   [[nodiscard]] std::vector<Carried> contributions() const {
@@ -306,7 +388,8 @@ class Taken {
         if (at.first != 0 && record.chunk < times_.bytes.size()) {
           // The turn that has read it began when it was there; before that it may have lain there.
           carried.push_back({static_cast<double>(at.first), static_cast<double>(at.fourth != 0 ? at.fourth : at.second),
-                             times_.bytes[record.chunk], places[worker], lane->source.lane.shard});
+                             times_.bytes[record.chunk], places[worker], lane->source.lane.shard,
+                             lane->source.lane.lane});
         }
       }
     }
@@ -322,7 +405,7 @@ class Taken {
         const auto at = lane == nullptr ? Times{} : on_one_clock(peers_, *workers_[i], record);
         if (at.second != 0 && record.chunk < times_.bytes.size()) {
           carried.push_back({static_cast<double>(at.second), static_cast<double>(at.third), times_.bytes[record.chunk],
-                             i, lane->source.lane.shard});
+                             i, lane->source.lane.shard, lane->source.lane.lane});
         }
       }
     }

@@ -1,6 +1,7 @@
 // What each piece of work of a job in rounds takes, as its last steps show it: what a replay of them is made of.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -23,6 +24,13 @@ struct WorkerTimes {
   double up = 0;
   double down = 0;
   double delay = 0;  // of a message, one way
+  // What one to the lead, or from it, waits at most behind gradients or weights that are on their way.
+  double queue_up = 0;
+  double queue_down = 0;
+
+  [[nodiscard]] bool has_slots() const {
+    return std::ranges::any_of(slots, [](const auto& step) { return !step.empty(); });
+  }
 };
 
 struct LaneTimes {
@@ -51,6 +59,7 @@ struct JobTimes {
   std::vector<LaneTimes> lanes;
   std::vector<ServerLink> shards;
   ServerLink servers;             // of all shards together: they may share a machine
+  double line = 0;                // what a worker's link carries that nothing else is in the way of; 0: none was seen
   std::vector<double> decisions;  // by step, of the lead; empty: updates wait for none
 };
 

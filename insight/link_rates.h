@@ -12,12 +12,18 @@ struct Carried {
   double arrived = 0;
   double bytes = 0;
   std::size_t worker = 0;  // one end
-  std::size_t shard = 0;   // the other
+  std::size_t shard = 0;   // the other, with
+  std::size_t lane = 0;    // of it: each has a connection of its own
+};
+
+struct OwnLink {
+  double rate = 0;
+  bool is_alone = false;  // nothing else was in the way; else it may carry more
 };
 
 // Bytes a microsecond. 0: it cannot be told, for it was never in anybody's way.
 struct LinkRates {
-  std::vector<double> workers;
+  std::vector<OwnLink> workers;
   std::vector<double> shards;
   double all = 0;  // of all shards together: they may share a machine
 };

@@ -89,7 +89,9 @@ class Course {
     std::size_t missing = 0;              // chunks of what it fetches
     double examples_at = 0;               // the reader has those of the next slot
     std::deque<SlotProgress> beats = {};  // on their way
+    double beat_there = 0;                // the last of them, but for the delay
     std::deque<ReplayedLead::Order> orders = {};
+    double order_there = 0;
   };
   struct Lane {
     std::vector<ChunkId> chunks;
@@ -539,15 +541,21 @@ void Course::report(std::uint32_t index) {
 
 void Course::beat(std::uint32_t index) {
   auto& worker = workers_[index];
+  const auto& own = times_.workers[index];
   worker.beats.push_back(worker.own.progress(now_, worker.unsent));
-  add(now_ + times_.workers[index].delay + kToLead, What::beat_there, index);
+  worker.beat_there = std::max(worker.beat_there, now_ + std::min(span_of(worker.unsent, own.up), own.queue_up));
+  add(worker.beat_there + own.delay + kToLead, What::beat_there, index);
 }
 
 void Course::follow(std::vector<ReplayedLead::Order> orders) {
   for (auto& order : orders) {
-    const auto worker = static_cast<std::uint32_t>(order.worker);
-    workers_[worker].orders.push_back(std::move(order));
-    add(now_ + times_.workers[worker].delay + kToLead, What::order_there, worker);
+    const auto index = static_cast<std::uint32_t>(order.worker);
+    auto& worker = workers_[index];
+    const auto& own = times_.workers[index];
+    worker.orders.push_back(std::move(order));
+    worker.order_there =
+        std::max(worker.order_there, now_ + std::clamp(worker.down.free_at - now_, 0.0, own.queue_down));
+    add(worker.order_there + own.delay + kToLead, What::order_there, index);
   }
 }
 

@@ -104,8 +104,8 @@ class Suspects {
         add(Cause::passing, i, odd[i] / window + 1);
       }
       const auto& own = times_.workers[i];
-      const bool has_slots = std::ranges::any_of(own.slots, [](const auto& step) { return !step.empty(); });
-      if (!has_slots && own.up > 0 && own.up * kUnheardLink < median(rates)) {  // the upper one: of two the other's
+      if (!own.has_slots() && own.up > 0 &&
+          own.up * kUnheardLink < median(rates)) {  // the upper one: of two the other's
         add(Cause::worker_link, i, median(rates) / own.up);
       }
     }
@@ -187,6 +187,11 @@ class Mending {
         const auto part = own.slot > 0 && usual > 0 ? std::min(1.0, usual / own.slot) : 1;
         const auto whole = own;
         own.slot *= part;
+        // Its gradients become ready as theirs do: what makes it slow may come before all of them.
+        for (std::size_t chunk = 0; chunk < own.ready.size(); ++chunk) {
+          own.ready[chunk] =
+              peers(one.cause, one.place, as_is_.workers, [&](const auto& worker) { return worker.ready[chunk]; });
+        }
         for (auto& step : own.slots) {
           // Of one that is odd the worker's usual part is mended, not the stop.
           std::ranges::transform(step, step.begin(), [&](double slot) {

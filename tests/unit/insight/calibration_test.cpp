@@ -22,5 +22,40 @@ TEST_CASE(
   CHECK(replayed(times, 1'000'000) == doctest::Approx(1'600).epsilon(0.01));
 }
 
+// Workers whose links have the rate, with what else a test says.
+JobTimes with_links(double rate) {
+  auto times = job_of(4, 16);
+  for (auto& worker : times.workers) {
+    worker.up = rate;
+    worker.down = rate;
+  }
+  return times;
+}
+
+TEST_CASE("calibration: where a job took less than its replay, workers' links were faster than they seemed") {
+  // 400 ms of slots, and 300 until the last chunk is there again: half as much at twice the rate.
+  CHECK(replayed(with_links(10), 620'000) == doctest::Approx(620).epsilon(0.02));
+  CHECK(replayed(with_links(10), 500'000) == doctest::Approx(550).epsilon(0.02));
+  auto known = with_links(10);
+  known.line = 12.5;
+  CHECK(replayed(known, 500'000) == doctest::Approx(400 + 240).epsilon(0.02));
+}
+
+TEST_CASE("calibration: a link that is slow beside the others is as slow as it seems") {
+  auto times = with_links(100);
+  times.workers[2].up = 5;
+  times.workers[2].down = 5;
+  CHECK(replayed(times, 500'000) == doctest::Approx(400 + 600).epsilon(0.02));
+}
+
+TEST_CASE("calibration: where a job took less, shards' links that are alike were not in the way, and a slow one was") {
+  auto times = job_of(4, 16);
+  times.shards[0].in = 10;  // 800 ms
+  CHECK(replayed(times, 500'000) == doctest::Approx(400).epsilon(0.02));
+  times.shards.push_back({100, 0});  // which nobody uses
+  times.shards.push_back({100, 0});
+  CHECK(replayed(times, 500'000) == doctest::Approx(1'200).epsilon(0.02));
+}
+
 }  // namespace
 }  // namespace ballast::insight

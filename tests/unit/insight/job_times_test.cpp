@@ -82,6 +82,43 @@ TEST_CASE("job times: what each piece of work took") {
   CHECK(times->decisions.empty());
 }
 
+TEST_CASE(
+    "job times: a sum is ready in the slot by which it becomes whole, and one that was sent on an order is none") {
+  MadeTrace trace;
+  for (auto& record : trace.job().processes[0].records) {
+    if (record.kind == TraceKind::push && record.step < 12) {
+      record.slots = {0, 1};  // long after slot 0: others have taken slot 1
+    }
+  }
+  const auto times = job_times(trace.job());
+  REQUIRE(times);
+  CHECK(times->workers[0].ready == std::vector<double>{0.5, 1});
+  for (auto& record : trace.job().processes[0].records) {
+    if (record.kind == TraceKind::slot) {
+      record.slots = record.slots.begin == 0 ? SlotRange{1, 2} : SlotRange{0, 1};  // the other way round
+    } else if (record.kind == TraceKind::push) {
+      record.slots = {0, 2};
+    }
+  }
+  const auto turned = job_times(trace.job());
+  REQUIRE(turned);
+  CHECK(turned->workers[0].ready == std::vector<double>{0.5, 1});
+}
+
+TEST_CASE("job times: what a message waits behind others is what the kernel's round trip has beyond the quickest") {
+  MadeTrace trace;
+  auto& processes = trace.job().processes;
+  for (Micros at = 0; at < 3; ++at) {
+    processes[0].records.push_back({5, 0, at, 10'400, 0, 1, 0, {}, TraceKind::link});
+    processes[1].records.push_back({5, kOnly, at, 5'400, 0, 1, 0, {}, TraceKind::link});
+    processes[1].records.push_back({5, kOnly + 1, at, 90'000, 0, 1, 0, {}, TraceKind::link});
+  }
+  const auto times = job_times(trace.job());
+  REQUIRE(times);
+  CHECK(times->workers[0].queue_up == 10'000);
+  CHECK(times->workers[0].queue_down == 5'000);
+}
+
 TEST_CASE("job times: an update that waited for a decision took what came after it") {
   MadeTrace trace;
   for (Step step = 5; step < 15; ++step) {
@@ -149,6 +186,9 @@ TEST_CASE(
   REQUIRE(times);
   REQUIRE(times->workers.size() == 2);
   CHECK(times->workers[1].slot == 38'000);
+  CHECK(times->workers[1].begins == times->workers[0].begins);
+  CHECK(times->workers[1].between == 500);
+  CHECK(times->workers[1].ready == std::vector<double>{0.5, 1});
   CHECK(times->workers[1].up == 4);
   CHECK(times->workers[1].down == 4);
 }

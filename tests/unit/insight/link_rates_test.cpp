@@ -21,8 +21,9 @@ TEST_CASE("link rates: a worker's link carries what it carries while its message
     send(messages, 1, step + 300'000, 2);
   }
   const auto rates = link_rates(messages, 2, 2, 2'000);
-  CHECK(rates.workers[0] == doctest::Approx(10).epsilon(0.01));
-  CHECK(rates.workers[1] == doctest::Approx(2).epsilon(0.01));
+  CHECK(rates.workers[0].rate == doctest::Approx(10).epsilon(0.01));
+  CHECK(rates.workers[1].rate == doctest::Approx(2).epsilon(0.01));
+  CHECK(rates.workers[0].is_alone);
   // They are never busy together.
   CHECK(rates.all == 0);
 }
@@ -36,8 +37,39 @@ TEST_CASE("link rates: what most workers use at a time carries what all of them 
   }
   const auto rates = link_rates(messages, 4, 2, 2'000);
   CHECK(rates.all == doctest::Approx(20).epsilon(0.1));
-  CHECK(rates.shards[0] == doctest::Approx(10).epsilon(0.1));
-  CHECK(rates.workers[3] == doctest::Approx(5).epsilon(0.1));
+  CHECK(rates.shards[0] == 0);  // it is what all share that is in the way
+  CHECK(rates.workers[3].rate == doctest::Approx(5).epsilon(0.1));
+  CHECK_FALSE(rates.workers[3].is_alone);  // it may carry more
+}
+
+TEST_CASE("link rates: a shard's own link shows where the others carry nothing besides") {
+  std::vector<Carried> messages;
+  for (double step = 0; step < 12; ++step) {
+    for (std::size_t worker = 0; worker < 4; ++worker) {
+      for (double chunk = 1; chunk <= 100; ++chunk) {
+        const auto at = 1'000'000 * step;
+        messages.push_back({at, at + 250 * chunk, 1'000, worker, 0});
+        messages.push_back({at, at + 1'000 * chunk, 1'000, worker, 1});
+      }
+    }
+  }
+  const auto rates = link_rates(messages, 4, 2, 5'000);
+  CHECK(rates.all == doctest::Approx(20).epsilon(0.1));
+  CHECK(rates.shards[0] == 0);
+  CHECK(rates.shards[1] == doctest::Approx(4).epsilon(0.05));
+}
+
+TEST_CASE("link rates: of what comes by several connections at once only that counts which came meanwhile") {
+  std::vector<Carried> messages;
+  for (double step = 0; step < 40'000'000; step += 1'000'000) {
+    for (std::size_t lane = 0; lane < 2; ++lane) {  // half of a link of 10 each, the second one's half a message later
+      for (double chunk = 1; chunk <= 4; ++chunk) {
+        const auto arrived = step + 200'000 * chunk - (lane == 1 ? 100'000 : 0);
+        messages.push_back({step, arrived, lane == 1 && chunk == 1 ? 500'000.0 : 1'000'000.0, 0, 0, lane});
+      }
+    }
+  }
+  CHECK(link_rates(messages, 1, 1, 250'000).workers[0].rate == doctest::Approx(10).epsilon(0.001));
 }
 
 TEST_CASE("link rates: one slow worker that others wait for does not make the servers' link slow") {
@@ -52,17 +84,17 @@ TEST_CASE("link rates: one slow worker that others wait for does not make the se
   }
   const auto rates = link_rates(messages, 4, 2, 20'000);
   CHECK(rates.all == 0);
-  CHECK(rates.workers[3] == doctest::Approx(0.2).epsilon(0.02));
+  CHECK(rates.workers[3].rate == doctest::Approx(0.2).epsilon(0.02));
 }
 
 TEST_CASE("link rates: what waited for nothing, and nothing at all, show no rate") {
-  CHECK(link_rates({}, 1, 1, 2'000).workers[0] == 0);
+  CHECK(link_rates({}, 1, 1, 2'000).workers[0].rate == 0);
   std::vector<Carried> messages;
   for (double at = 0; at < 100'000; at += 1'000) {
     messages.push_back({at, at + 10, 1'000, 0, 0});
   }
   const auto rates = link_rates(messages, 1, 1, 2'000);
-  CHECK(rates.workers[0] == 0);
+  CHECK(rates.workers[0].rate == 0);
   CHECK(rates.shards[0] == 0);
 }
 

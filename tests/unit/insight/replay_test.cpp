@@ -47,6 +47,21 @@ TEST_CASE("replay: what goes over a link takes its time after what it comes from
   CHECK(is_about(replay(times), 4 * kSlot + 560'000));
 }
 
+TEST_CASE("replay: a word to the lead waits behind gradients that are on their way, and so does what it leads to") {
+  auto times = job_of(2, 8);
+  times.rules.redistributes = true;
+  slow_down(times.workers[0], 3);
+  for (auto& worker : times.workers) {
+    worker.up = 20;
+  }
+  const auto at_once = replay(times).value();
+  times.workers[1].queue_up = 90'000;  // it is done first, and is given what the other has not begun
+  CHECK(replay(times).value() > at_once + 40'000);
+  times.workers[1].queue_up = 0;
+  times.workers[1].queue_down = 90'000;
+  CHECK(is_about(replay(times), at_once));  // no weights come at that time
+}
+
 TEST_CASE("replay: gradients that are ready sooner leave beside what is still computed") {
   auto times = job_of(1, 1);
   times.workers[0].up = 20;

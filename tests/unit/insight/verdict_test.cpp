@@ -46,6 +46,20 @@ TEST_CASE("verdict: one that all wait for costs as much as it is slow") {
   CHECK(found.slowdown == found.found[0].gain);
 }
 
+TEST_CASE("verdict: the gradients of one that is mended are ready as those of its peers are") {
+  auto times = job_of(4, 4);
+  for (auto& worker : times.workers) {
+    worker.up = 10;
+    worker.ready = {0.5, 0.5};
+  }
+  slow_down(times.workers[2], 3);
+  times.workers[2].ready = {0.9, 0.9};  // what makes it slow comes before all of them
+  const auto found = verdict_of(times, {slow(Resource::compute, "worker w2", 3)});
+  REQUIRE(found.found.size() == 1);
+  // Two chunks of 100 ms, from 270 of 300 ms on or from 50 of 100.
+  CHECK(found.found[0].gain == doctest::Approx(470.0 / 250).epsilon(0.02));
+}
+
 TEST_CASE("verdict: mending one of two that are as slow gains nothing, and each costs all of it") {
   auto times = job_of(4, 16);
   slow_down(times.workers[1], 2);
