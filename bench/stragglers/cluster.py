@@ -12,6 +12,7 @@ import time
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "tests" / "cluster"))
 
+import cgroups  # pylint: disable=wrong-import-position
 import harness  # pylint: disable=wrong-import-position
 import hosts as machines  # pylint: disable=wrong-import-position
 
@@ -36,9 +37,9 @@ def total(values, beginning):
     return sum(value for series, value in values.items() if series.startswith(beginning))
 
 
-def job_text(slots, workers, slot_seconds, size, balance):
+def job_text(slots, workers, slot_seconds, size, balance, training=""):
     """Timed compute, no snapshot, no evaluation, and an epoch that does not end: nothing but slots and links takes time.
-    `balance`: more keys of the cluster, or none."""
+    `balance`: more keys of the cluster, or none; `training`: more lines of the training, or none."""
     tensors = ", ".join(f"{{name: t{number}, shape: [{int(size) // 4 // TENSORS}]}}" for number in range(TENSORS))
     return f"""\
 job: stragglers
@@ -49,7 +50,7 @@ training:
   batch: {slots}
   max_steps: 1000000
   optimizer: {{name: sgd, learning_rate: 0.01}}
-cluster: {{shards: {SHARDS}, lanes: 1, workers: {workers}, start_workers: {workers}{balance}}}
+{training}cluster: {{shards: {SHARDS}, lanes: 1, workers: {workers}, start_workers: {workers}{balance}}}
 durability: {{mode: final}}
 """
 
@@ -94,20 +95,26 @@ class Closes(threading.Thread):
 class Cluster:
     """Ended by end(), whatever happens: every process is known by its pid and killed by it."""
 
-    def __init__(self, folder, job, links, delays, watcher, chunks, servers=None):
+    def __init__(self, folder, job, links, delays, watcher, chunks, servers=None, apart=None, wired=(), environment=None):
         """`links`: bytes per second of each worker's link, both ways; `delays`: by worker, milliseconds before each slot;
         `watcher`: the worker by whose account steps close; `chunks`: of the model, with that of its statistics;
-        `servers`: bytes per second of the servers' link, by default half of what the workers' are together."""
+        `servers`: bytes per second of the servers' link, by default half of what the workers' are together; `apart`: the
+        same by shard, each on a host of its own; `wired`: workers whose links are wires (hosts.Wire)."""
         self.folder = folder
         self.links = links
+        self.apart = apart
+        self.groups = []
         self.watcher = watcher
         self.processes = {}
         self.stopped = set()
         self.job = folder / "job.yaml"
         self.job.write_text(job)
         self._environment = {**os.environ, "BALLAST_CUDA_MODULE": "none",
-                             "BALLAST_DELAY": ",".join(f"w{worker}:{delay}" for worker, delay in delays.items())}
-        self.hosts = machines.Hosts(["servers"] + [f"w{worker}" for worker in range(len(links))])
+                             "BALLAST_DELAY": ",".join(f"w{worker}:{delay}" for worker, delay in delays.items()),
+                             **(environment or {})}
+        servers_hosts = [f"s{shard}" for shard in range(len(apart))] if apart else ["servers"]
+        self.hosts = machines.Hosts(servers_hosts + [f"w{worker}" for worker in range(len(links))],
+                                    [f"w{worker}" for worker in wired], harness.WIRE)
         try:
             self._shape(servers or sum(links) / 2)
         except BaseException:
@@ -116,21 +123,26 @@ class Cluster:
         self.closes = Closes(folder / "closes", chunks)
         self.closes.start()
 
+    def host_of(self, shard):
+        return f"s{shard}" if self.apart else "servers"
+
     def _shape(self, servers):
-        self.hosts.share_up("servers", servers, {f"w{worker}": rate for worker, rate in enumerate(self.links)})
-        self.hosts.limit_down("servers", servers)
+        rates = {f"s{shard}": rate for shard, rate in enumerate(self.apart)} if self.apart else {"servers": servers}
+        for name, rate in rates.items():
+            self.hosts.share_up(name, rate, {f"w{worker}": own for worker, own in enumerate(self.links)})
+            self.hosts.limit_down(name, rate)
         for worker, rate in enumerate(self.links):
             self.hosts.limit_up(f"w{worker}", rate)
 
     # ---- processes
 
     def lead(self):
-        return f"tcp://{self.hosts.address['servers']}:{LEAD_PORT}"
+        return f"tcp://{self.hosts.address[self.host_of(0)]}:{LEAD_PORT}"
 
     def start(self):
-        address = self.hosts.address["servers"]
         for shard in range(SHARDS):
-            self._start(f"s{shard}", "servers", harness.SERVER, "--job", self.job, "--shard", shard, "--lead", self.lead(),
+            address = self.hosts.address[self.host_of(shard)]
+            self._start(f"s{shard}", self.host_of(shard), harness.SERVER, "--job", self.job, "--shard", shard, "--lead", self.lead(),
                         "--bind", f"tcp://{address}:{LANE_PORT + 10 * shard}", "--database", self.folder / f"shard-{shard}",
                         "--metrics", f"127.0.0.1:{METRICS_PORT + shard}", "--insecure")
         for worker in range(len(self.links)):
@@ -158,6 +170,12 @@ class Cluster:
         elif number == signal.SIGCONT:
             self.stopped.discard(name)
 
+    def limit_processor(self, name, share):
+        """Of one processor, for all threads of the process together."""
+        group = cgroups.Processors(share, name)
+        self.groups.append(group)
+        group.enter(self.processes[name].pid)
+
     def kill_worker(self, worker):
         self.signal(worker, signal.SIGKILL)
         self.processes[f"w{worker}"].wait()
@@ -174,6 +192,8 @@ class Cluster:
                 process.kill()
         for process in self.processes.values():
             process.wait()
+        for group in self.groups:
+            group.remove()
         self.closes.end()
         self.hosts.remove()
 
@@ -193,7 +213,7 @@ class Cluster:
         return parse(answer.partition(b"\r\n\r\n")[2].decode())
 
     def lead_page(self):
-        return self.page("servers", METRICS_PORT)
+        return self.page(self.host_of(0), METRICS_PORT)
 
     def worker_page(self, worker):
         return None if f"w{worker}" in self.stopped else self.page(f"w{worker}", METRICS_PORT)
@@ -221,5 +241,7 @@ def end_with_parent():
 
 def unfit():
     """Why nothing can be measured here; None if it can."""
-    missing = next((program for program in (harness.SERVER, harness.WORKER) if not program.exists()), None)
-    return f"needs {missing}; $BALLAST_BUILD says where programs are built" if missing else machines.unfit()
+    missing = next((program for program in (harness.SERVER, harness.WORKER, harness.WIRE) if not program.exists()), None)
+    if missing:
+        return f"needs {missing}; $BALLAST_BUILD says where programs are built"
+    return machines.unfit() or cgroups.unfit()

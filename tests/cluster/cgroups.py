@@ -47,9 +47,9 @@ class _Group:
         for file, limit in (new if is_new else old).items():
             (self.folder / file).write_text(str(limit))
 
-    def enter(self):
-        """By a process that is to be in it, before it begins its work."""
-        (self.folder / "cgroup.procs").write_text(str(os.getpid()))
+    def enter(self, pid=None):
+        """By a process that is to be in it, before it begins its work; or of one that runs."""
+        (self.folder / "cgroup.procs").write_text(str(pid or os.getpid()))
 
     def remove(self):
         """Once all in it have ended."""

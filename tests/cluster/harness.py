@@ -29,6 +29,7 @@ BENCH = BUILD / "bench" / "ballast-bench"
 SIMULATE = BUILD / "tests" / "simulation" / "ballast-simulate"
 REFERENCE = BUILD / "tests" / "reference" / "ballast-reference"
 MALFORMED = BUILD / "tests" / "cluster" / "malformed" / "ballast-malformed"
+WIRE = BUILD / "tests" / "cluster" / "wire" / "ballast-wire"
 HOSTILE = BUILD / "tests" / "cluster" / "hostile" / "ballast-hostile"
 
 PATIENCE = 60  # seconds that anything may take which should take a few; a limit, not a measure

@@ -142,8 +142,34 @@ class Namespaces:
             ip("netns", "del", self._made.pop(), check=False)
 
 
+class Wire:
+    """A link that takes time and loses frames (wire/main.cpp), between devices of two namespaces."""
+
+    def __init__(self, program, *ends):
+        self._process = subprocess.Popen([str(word) for word in (program, *ends)], stdin=subprocess.PIPE,
+                                         stdout=subprocess.PIPE, text=True)
+        if self._process.stdout.readline() != "ready\n":
+            raise RuntimeError(f"{program} ended with {self._process.wait()}")
+
+    def set(self, delay=0.0, loss=0.0):
+        """Seconds of a frame one way, and the part of frames that are lost; both ways are alike."""
+        self._process.stdin.write(f"{round(delay * 1e6)} {loss:g}\n")
+        self._process.stdin.flush()
+
+    def end(self):
+        self._process.stdin.close()
+        self._process.stdout.close()
+        self._process.wait()
+
+
 class Hosts(Namespaces):
-    """Hosts on a bridge, in a namespace of its own, whose links have rates in bytes per second."""
+    """Hosts on a bridge, in a namespace of its own, whose links have rates in bytes per second. Those of `wired` are wires
+    that `program` makes (Wire), by name in `wires`."""
+
+    def __init__(self, names, wired=(), program=None):
+        self.wires = dict.fromkeys(wired)
+        self._program = program
+        super().__init__(names)
 
     def connect_all(self):
         switch = self.new("switch")
@@ -151,10 +177,20 @@ class Hosts(Namespaces):
         ip("-n", switch, "link", "set", "bridge", "up")
         for name in self.names:
             host = self.new(name)
-            ip("link", "add", "eth0", "netns", host, "mtu", _MTU, "type", "veth",
-               "peer", "name", self.port(name), "netns", switch, "mtu", _MTU)
+            if name in self.wires:
+                self.wires[name] = Wire(self._program, host, "eth0", switch, self.port(name))
+                ip("-n", host, "link", "set", "eth0", "mtu", _MTU)
+                ip("-n", switch, "link", "set", self.port(name), "mtu", _MTU)
+            else:
+                ip("link", "add", "eth0", "netns", host, "mtu", _MTU, "type", "veth",
+                   "peer", "name", self.port(name), "netns", switch, "mtu", _MTU)
             ip("-n", switch, "link", "set", self.port(name), "master", "bridge", "up")
             self.bring_up(name)
+
+    def remove(self):
+        for wire in filter(None, self.wires.values()):
+            wire.end()
+        super().remove()
 
     def port(self, name):
         """The switch's end of a host's link."""
