@@ -32,6 +32,16 @@ JobTimes with_slower_servers(JobTimes times, double slower) {
   return times;
 }
 
+// The links of workers that lose what they carry as so much slower: they stand still at times, which is worse than what
+// they carry in the mean.
+JobTimes with_slower_lossy(JobTimes times, double slower) {
+  for (auto& worker : times.workers) {
+    worker.up /= worker.is_lossy() ? slower : 1;
+    worker.down /= worker.is_lossy() ? slower : 1;
+  }
+  return times;
+}
+
 // Without the links of shards that are not slow beside the others.
 JobTimes without_usual_shards(JobTimes times) {
   constexpr double kSlow = 0.7;
@@ -81,6 +91,12 @@ JobTimes calibrated(JobTimes times) {
     as_seen = replay(times);
   }
   const bool has_servers = times.servers.in > 0 || times.servers.out > 0;
+  const bool is_lossy = std::ranges::any_of(times.workers, [](const auto& worker) { return worker.is_lossy(); });
+  if (as_seen && *as_seen < times.step && is_lossy) {
+    constexpr double kStalls = 4;
+    return with_slower_lossy(
+        times, fitted(1, kStalls, times.step, [&](double slower) { return with_slower_lossy(times, slower); }));
+  }
   if (as_seen && *as_seen < times.step && has_servers) {
     return with_slower_servers(
         times, fitted(1, kSlower, times.step, [&](double slower) { return with_slower_servers(times, slower); }));

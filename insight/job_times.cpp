@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "insight/known_links.h"
 #include "insight/link_rates.h"
 #include "insight/medians.h"
 #include "insight/whole_steps.h"
@@ -189,8 +190,7 @@ class Taken {
       own.ready[chunk] = median(std::move(parts));
     }
     own.delay = delay_of(process);
-    own.queue_up = std::max(0.0, median(round_trips(process, std::nullopt)) - 2 * own.delay);
-    own.queue_down = std::max(0.0, median(round_trips_from_lanes(process)) - 2 * own.delay);
+    of_connections(process, own);
     return own;
   }
 
@@ -255,24 +255,44 @@ class Taken {
     return process.clock ? static_cast<double>(process.clock->round_trip) / 2 : 0;
   }
 
-  // As the kernel has them: with what messages waited behind others. `peer`: of connections to that one alone.
-  static std::vector<double> round_trips(const ProcessTrace& process, std::optional<std::uint64_t> peer) {
-    std::vector<double> all;
+  // What the kernel says of connections.
+  struct Connections {
+    std::vector<double> round_trips;  // with what messages waited behind others
+    double resent = 0;                // bytes
+  };
+  // `peer`: of those to that one alone.
+  static void add_connections(Connections& all, const ProcessTrace& process, std::optional<std::uint64_t> peer) {
     for (const auto& record : process.records) {
       if (record.kind == TraceKind::link && (!peer || record.peer == *peer)) {
-        all.push_back(static_cast<double>(record.second));
+        all.round_trips.push_back(static_cast<double>(record.second));
+        all.resent += static_cast<double>(record.third);
       }
     }
-    return all;
   }
 
-  [[nodiscard]] std::vector<double> round_trips_from_lanes(const ProcessTrace& worker) const {
-    std::vector<double> all;
-    for (const auto* lane : lanes_) {
-      const auto own = round_trips(*lane, worker.source.session);
-      all.insert(all.end(), own.begin(), own.end());
+  // Bytes of contributions that it has sent, and of weights that it has got.
+  [[nodiscard]] double carried(const ProcessTrace& worker) const {
+    double bytes = 0;
+    for (const auto& record : worker.records) {
+      const bool is_known = record.chunk < times_.bytes.size();
+      bytes += record.kind == TraceKind::push               ? static_cast<double>(record.fourth)
+               : record.kind == TraceKind::pull && is_known ? times_.bytes[record.chunk]
+                                                            : 0;
     }
-    return all;
+    return bytes;
+  }
+
+  void of_connections(const ProcessTrace& process, WorkerTimes& own) const {
+    Connections up;
+    Connections down;
+    add_connections(up, process, std::nullopt);
+    for (const auto* lane : lanes_) {
+      add_connections(down, *lane, process.source.session);
+    }
+    own.queue_up = std::max(0.0, median(up.round_trips) - 2 * own.delay);
+    own.queue_down = std::max(0.0, median(down.round_trips) - 2 * own.delay);
+    const auto bytes = carried(process);
+    own.resent = bytes > 0 ? (up.resent + down.resent) / bytes : 0;
   }
 
   // What arrived last at all lanes together, as its kernel has it: of a worker that has sent too little of late.
@@ -333,45 +353,34 @@ class Taken {
     const auto stretch = std::clamp(times_.step / 8, 2'000.0, 40'000.0);
     const auto in = link_rates(contributions(), workers_.size(), times_.shards.size(), stretch);
     const auto out = link_rates(weights(), workers_.size(), times_.shards.size(), stretch);
-    const auto line = times_.line = line_rate(in, out);
+    const auto known = known_links(in, out);
+    times_.line = known.line;
+    times_.servers = {known.in.all, known.out.all};
+    for (std::size_t i = 0; i < times_.shards.size(); ++i) {
+      times_.shards[i] = {known.in.shards[i], known.out.shards[i]};
+    }
     for (std::size_t i = 0; i < workers_.size(); ++i) {
       auto& own = times_.workers[i];
-      const bool is_idle = !own.has_slots();
-      own.up = in.workers[i].is_alone ? in.workers[i].rate : std::max(in.workers[i].rate, line);
-      own.down = out.workers[i].is_alone ? out.workers[i].rate : std::max(out.workers[i].rate, line);
-      if (is_idle && in.workers[i].rate <= 0) {
-        own.up = rate_by_kernel(*workers_[i]);
-      }
-      if (is_idle && in.workers[i].rate <= 0 && out.workers[i].rate > 0) {
-        own.up = std::min(own.up, own.down);  // the kernel's are of a few packets at a time: too high, if anything
-      } else if (is_idle && out.workers[i].rate <= 0) {
-        own.down = own.up;
+      own.up = own.is_lossy() ? in.workers[i].mean : known.in.workers[i];
+      own.down = own.is_lossy() ? out.workers[i].mean : known.out.workers[i];
+      if (!own.has_slots()) {
+        of_idle_link(*workers_[i], own);
       }
       own.up = std::min(own.up, kFastest);
       own.down = std::min(own.down, kFastest);
     }
-    for (std::size_t i = 0; i < times_.shards.size(); ++i) {
-      times_.shards[i] = {in.shards[i], out.shards[i]};
-    }
-    // A way that was not in the way of most workers is taken to carry as much as the other one.
-    times_.servers = {in.all > 0 ? in.all : out.all, out.all > 0 ? out.all : in.all};
   }
 
-  // What links of workers carry that nobody else was in the way of: so much may those of others, either way. None where
-  // it is less than others carry: then they wait for other things.
-  static double line_rate(const LinkRates& in, const LinkRates& out) {
-    std::vector<double> alone;
-    std::vector<double> all;
-    for (const auto* way : {&in, &out}) {
-      for (const auto& worker : way->workers) {
-        all.push_back(worker.rate);
-        if (worker.is_alone) {
-          alone.push_back(worker.rate);
-        }
-      }
+  // Of a worker that sends nothing, and may fetch nothing either.
+  static void of_idle_link(const ProcessTrace& process, WorkerTimes& own) {
+    if (own.up > 0) {
+      own.down = own.down > 0 ? own.down : own.up;
+      return;
     }
-    const auto line = quantile(std::move(alone), 0.75);
-    return line >= median(std::move(all)) ? line : 0;
+    own.up = rate_by_kernel(process);
+    // The kernel's is of a few packets at a time: too high, if anything.
+    own.up = own.down > 0 ? std::min(own.up, own.down) : own.up;
+    own.down = own.down > 0 ? own.down : own.up;
   }
 
   [[nodiscard]] std::vector<Carried> contributions() const {

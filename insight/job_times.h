@@ -27,7 +27,12 @@ struct WorkerTimes {
   // What one to the lead, or from it, waits at most behind gradients or weights that are on their way.
   double queue_up = 0;
   double queue_down = 0;
+  double resent = 0;  // the part of what went over its link that its kernel or the lanes' have sent again
 
+  [[nodiscard]] bool is_lossy() const {
+    constexpr double kSound = 0.002;
+    return resent > kSound;
+  }
   [[nodiscard]] bool has_slots() const {
     return std::ranges::any_of(slots, [](const auto& step) { return !step.empty(); });
   }

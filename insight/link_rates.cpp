@@ -46,42 +46,33 @@ class Flow {
 
   [[nodiscard]] const std::vector<Message>& messages() const { return all_; }
 
-  // Bytes that were carried between the moments.
-  [[nodiscard]] double carried(double begin, double end) const {
+  // What was carried between the moments.
+  [[nodiscard]] Stretch between(double begin, double end) const {
+    constexpr double kMost = 0.6;
     double bytes = 0;
+    std::map<std::size_t, double> busy;  // by worker
     for (auto at = std::ranges::upper_bound(all_, begin, {}, &Message::arrived);
          at != all_.end() && at->arrived - longest_ < end; ++at) {
       const auto span = at->arrived - at->from;
       const auto part = std::min(at->arrived, end) - std::max(at->from, begin);
       bytes += span > 0 ? at->bytes * std::max(part, 0.0) / span : at->arrived <= end ? at->bytes : 0;
+      busy[at->worker] += std::max(std::min(at->arrived, end) - std::max(at->arrived - at->took, begin), 0.0);
     }
-    return bytes;
+    const auto is_busy = [&](const auto& worker) { return worker.second > kMost * (end - begin); };
+    return {begin, end, bytes / (end - begin), static_cast<std::size_t>(std::ranges::count_if(busy, is_busy))};
   }
 
   // Each of a few messages, and of `least` microseconds or a little more.
   [[nodiscard]] std::vector<Stretch> stretches(double least) const {
     constexpr std::size_t kMessages = 3;
-    constexpr double kMost = 0.6;
     std::vector<Stretch> found;
-    std::map<std::size_t, double> busy;  // by worker
     std::size_t first = 0;
-    const auto begin_at = [&](std::size_t i) {
-      first = i;
-      busy.clear();
-    };
     for (std::size_t i = 1; i < all_.size(); ++i) {
       if (all_[i].sent >= all_[i - 1].arrived) {
-        begin_at(i);
-        continue;
-      }
-      const auto begin = all_[first].arrived;
-      const auto end = all_[i].arrived;
-      busy[all_[i].worker] += std::min(all_[i].took, end - begin);
-      if (i - first >= kMessages && end - begin >= least) {
-        const auto is_busy = [&](const auto& worker) { return worker.second > kMost * (end - begin); };
-        found.push_back({begin, end, carried(begin, end) / (end - begin),
-                         static_cast<std::size_t>(std::ranges::count_if(busy, is_busy))});
-        begin_at(i);
+        first = i;
+      } else if (i - first >= kMessages && all_[i].arrived - all_[first].arrived >= least) {
+        found.push_back(between(all_[first].arrived, all_[i].arrived));
+        first = i;
       }
     }
     return found;
@@ -96,6 +87,18 @@ double rate_below(const std::vector<Stretch>& all, double part) {
   std::vector<double> rates;
   std::ranges::transform(all, std::back_inserter(rates), &Stretch::rate);
   return quantile(std::move(rates), part);
+}
+
+// Of all that was carried in all of the time: where a link stands still at times, what is lost being sent again, no
+// stretch is like another.
+double mean_rate(const std::vector<Stretch>& all) {
+  double bytes = 0;
+  double time = 0;
+  for (const auto& stretch : all) {
+    bytes += stretch.rate * (stretch.end - stretch.begin);
+    time += stretch.end - stretch.begin;
+  }
+  return time > 0 ? bytes / time : 0;
 }
 
 // What workers share is seldom all that is in the way, so that many stretches show less than it can carry; the fastest
@@ -115,19 +118,28 @@ double shared_rate(const std::vector<Stretch>& all, std::size_t workers) {
   return rate_below(found, 0.5);
 }
 
-// In which all together carry less than they can, so that it is not for others that it carries no more.
-std::vector<Stretch> alone_in(const std::vector<Stretch>& own, const Flow& all, double of_all) {
-  constexpr double kFull = 0.8;
+// A link that several share.
+struct Shared {
+  const Flow* flow = nullptr;
+  double rate = 0;  // 0: it is in nobody's way
+};
+
+// In which what others share carries less than `full` of what it can, so that it is not for them that it carries no
+// more.
+std::vector<Stretch> alone_in(const std::vector<Stretch>& own, const std::vector<Shared>& others, double full) {
   std::vector<Stretch> alone;
   std::ranges::copy_if(own, std::back_inserter(alone), [&](const Stretch& stretch) {
-    return of_all == 0 || all.carried(stretch.begin, stretch.end) < kFull * of_all * (stretch.end - stretch.begin);
+    return std::ranges::none_of(others, [&](const Shared& other) {
+      return other.rate > 0 && other.flow->between(stretch.begin, stretch.end).rate > full * other.rate;
+    });
   });
   return alone;
 }
 
-// Of a worker's own link: what is usual where all together carry less than they can. Where they hardly ever do, what
-// its faster stretches show.
-OwnLink own_link(const Flow& own, const Flow& all, double of_all, double least) {
+// Of a worker's own link: what is usual where what others share carries less than it can. Where that hardly ever is so,
+// what its faster stretches show.
+OwnLink own_link(const Flow& own, const std::vector<Shared>& others, double least) {
+  constexpr double kFull = 0.8;
   constexpr std::size_t kEnough = 8;
   constexpr int kShorter = 3;
   auto mine = own.stretches(least);
@@ -135,11 +147,11 @@ OwnLink own_link(const Flow& own, const Flow& all, double of_all, double least) 
     least /= 2;
     mine = own.stretches(least);
   }
-  auto alone = alone_in(mine, all, of_all);
+  auto alone = alone_in(mine, others, kFull);
   if (alone.size() * 2 < mine.size()) {
-    return {rate_below(mine, 0.75), false};
+    return {rate_below(mine, 0.9), mean_rate(mine), false};
   }
-  return {rate_below(alone, 0.5), !alone.empty()};
+  return {rate_below(alone, 0.5), mean_rate(mine), !alone.empty()};
 }
 
 }  // namespace
@@ -154,11 +166,18 @@ LinkRates link_rates(const std::vector<Carried>& messages, std::size_t workers, 
   const Flow all(messages);
   LinkRates rates;
   rates.all = shared_rate(all.stretches(stretch), workers);
-  for (const auto& own : of_workers) {
-    rates.workers.push_back(own_link(Flow(own), all, rates.all, stretch));
+  const std::vector<Flow> flows(of_shards.begin(), of_shards.end());
+  std::vector<Shared> shared = {{&all, rates.all}};
+  // Of two shards that share a link one may carry less than the other for a while; one that is slow is busy long after.
+  constexpr double kHardly = 0.5;
+  for (const auto& flow : flows) {
+    rates.shards.push_back(shared_rate(alone_in(flow.stretches(stretch), {shared[0]}, kHardly), workers));
   }
-  for (const auto& own : of_shards) {
-    rates.shards.push_back(shared_rate(alone_in(Flow(own).stretches(stretch), all, rates.all), workers));
+  for (std::size_t i = 0; i < shards; ++i) {
+    shared.push_back({&flows[i], rates.shards[i]});
+  }
+  for (const auto& own : of_workers) {
+    rates.workers.push_back(own_link(Flow(own), shared, stretch));
   }
   return rates;
 }

@@ -18,6 +18,7 @@ struct Carried {
 
 struct OwnLink {
   double rate = 0;
+  double mean = 0;        // with all that stood in its way
   bool is_alone = false;  // nothing else was in the way; else it may carry more
 };
 

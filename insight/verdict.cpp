@@ -226,6 +226,10 @@ class Mending {
         own.in = faster(own.in, peers(one.cause, one.place, all, [](const auto& each) { return slowness(each.in); }));
         own.out =
             faster(own.out, peers(one.cause, one.place, all, [](const auto& each) { return slowness(each.out); }));
+        // A shard that is slow alone has a link of its own: with it all of them carry more.
+        const auto& before = as_is_.shards[one.place];
+        times.servers.in += times.servers.in > 0 ? own.in - before.in : 0;
+        times.servers.out += times.servers.out > 0 ? own.out - before.out : 0;
         return;
       }
       case Cause::processor: {
@@ -268,6 +272,27 @@ std::string name_of(const JobTimes& times, const Suspect& one) {
   return times.workers[one.place].name;
 }
 
+// Loss makes a link slow, and so does delay: a connection carries no more than is under way at a time.
+LinkTrouble trouble_of(const JobTimes& times, std::size_t place) {
+  constexpr double kLonger = 2;
+  constexpr double kLeastDelay = 2'000;
+  std::vector<double> resent;
+  std::vector<double> delays;
+  for (std::size_t i = 0; i < times.workers.size(); ++i) {
+    if (i != place) {
+      resent.push_back(times.workers[i].resent);
+      delays.push_back(times.workers[i].delay);
+    }
+  }
+  const auto& own = times.workers[place];
+  if (own.is_lossy() && own.resent > kLonger * median(std::move(resent))) {
+    return LinkTrouble::loss;
+  }
+  const auto usual = median(std::move(delays));
+  const bool is_far = own.delay > kLonger * usual && own.delay > usual + kLeastDelay;
+  return is_far ? LinkTrouble::delay : LinkTrouble::rate;
+}
+
 // How many times as long; no less than 1.
 double ratio(double longer, double shorter) { return longer > 0 && shorter > 0 ? std::max(1.0, longer / shorter) : 1; }
 
@@ -289,7 +314,10 @@ std::optional<Verdict> verdict(const JobTimes& times, const std::vector<Severity
   }
   Verdict verdict{times.steps, times.step / 1'000, *as_is / 1'000, ratio(*as_is, *ideal), {}};
   for (const auto& one : suspects) {
-    Finding found{one.cause, name_of(times, one), one.severity, verdict.slowdown, verdict.slowdown, 0};
+    Finding found{one.cause, name_of(times, one), one.severity, verdict.slowdown, verdict.slowdown, 0, {}};
+    if (one.cause == Cause::worker_link) {
+      found.trouble = trouble_of(times, one.place);
+    }
     if (suspects.size() > 1) {
       const auto alone = replay(mending.mended({one}));
       const auto with_it = replay(mending.mended(without(suspects, one)));

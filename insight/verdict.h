@@ -22,6 +22,9 @@ enum class Cause : std::uint8_t {
   lead,         // its decisions
 };
 
+// What of a worker's link is worse than its peers': what it carries, how long a message takes, or how much is lost.
+enum class LinkTrouble : std::uint8_t { rate, delay, loss };
+
 // Slowdowns: 1 is none.
 struct Finding {
   Cause cause = Cause::compute;
@@ -30,6 +33,7 @@ struct Finding {
   double gain = 1;      // the job takes so many times as long as it would with this alone mended
   double cost = 1;      // the job with all but this mended takes so many times as long as with all mended
   double lost = 0;      // seconds, of what was looked at: of what passes
+  std::optional<LinkTrouble> trouble = {};  // of a worker's link
 };
 
 struct Verdict {

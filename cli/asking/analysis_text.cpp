@@ -102,6 +102,23 @@ std::string dumped(const nlohmann::ordered_json& json) {
   return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
+const char* word_of(insight::LinkTrouble trouble) {
+  switch (trouble) {
+    case insight::LinkTrouble::rate:
+      return "rate";
+    case insight::LinkTrouble::delay:
+      return "delay";
+    case insight::LinkTrouble::loss:
+      break;
+  }
+  return "loss";
+}
+
+std::string cause_of(const insight::Finding& finding) {
+  const std::string name = name_of(finding.cause);
+  return finding.trouble ? name + " (" + word_of(*finding.trouble) + ")" : name;
+}
+
 }  // namespace
 
 const char* name_of(insight::Cause cause) {
@@ -166,7 +183,7 @@ std::string verdict_lines(const std::optional<insight::Verdict>& verdict) {
   }
   text += ", " + fixed(verdict->slowdown, 2) + " x as long as without all of:\n";
   for (const auto& one : verdict->found) {
-    text += beginning(one.who, name_of(one.cause)) + fixed(one.severity, 2) + " x: without it alone a step takes " +
+    text += beginning(one.who, cause_of(one)) + fixed(one.severity, 2) + " x: without it alone a step takes " +
             of_whole(1 - 1 / one.gain) + " less, with it alone " + of_whole(one.cost - 1) + " more";
     text += one.lost > 0 ? "; " + fixed(one.lost, 1) + " s lost\n" : "\n";
   }
@@ -184,17 +201,21 @@ std::string verdict_json(const insight::Analysis& analysis) {
                    {"slowdown", analysis.verdict->slowdown}});
   }
   for (const auto& one : analysis.lasting) {
-    text += dumped({{"who", one.finding.who},
-                    {"cause", name_of(one.finding.cause)},
-                    {"severity", one.finding.severity},
-                    {"gain", one.finding.gain},
-                    {"cost", one.finding.cost},
-                    {"lost_s", one.finding.lost},
-                    {"first_step", one.since},
-                    {"last_step", one.window.last},
-                    {"over", one.is_over},
-                    {"persists", one.persists},
-                    {"alarm", one.alarms}});
+    nlohmann::ordered_json json = {{"who", one.finding.who},
+                                   {"cause", name_of(one.finding.cause)},
+                                   {"severity", one.finding.severity},
+                                   {"gain", one.finding.gain},
+                                   {"cost", one.finding.cost},
+                                   {"lost_s", one.finding.lost},
+                                   {"first_step", one.since},
+                                   {"last_step", one.window.last},
+                                   {"over", one.is_over},
+                                   {"persists", one.persists},
+                                   {"alarm", one.alarms}};
+    if (one.finding.trouble) {
+      json["trouble"] = word_of(*one.finding.trouble);
+    }
+    text += dumped(json);
   }
   return text;
 }
@@ -214,7 +235,7 @@ std::string lasting_lines(const std::vector<insight::LastingCause>& lasting, std
     if (one.costs > 0 && !words.empty()) {
       words += "; costs more than 3 % in " + std::to_string(one.costs) + " of " + count_text(windows, "window");
     }
-    text += words.empty() ? "" : beginning(one.finding.who, name_of(one.finding.cause)) + words + "\n";
+    text += words.empty() ? "" : beginning(one.finding.who, cause_of(one.finding)) + words + "\n";
   }
   return text.empty() ? text : "over the last windows of " + count_text(steps, "step") + ":\n" + text;
 }

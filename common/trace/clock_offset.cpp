@@ -1,5 +1,7 @@
 #include "common/trace/clock_offset.h"
 
+#include <algorithm>
+
 namespace ballast {
 namespace {
 
@@ -22,6 +24,7 @@ void ClockOffset::heard(const FrameClock& clock, Micros now) {
   const auto round_trip = now - clock.echo - clock.held;
   // The microseconds that halves and the clocks' own steps may be wrong by.
   constexpr Micros kRounding = 2;
+  note(round_trip, now);
   const auto own = clock.echo + (now - clock.echo) / 2;
   const ClockReading read{own, clock.sent - clock.held / 2, round_trip / 2 + kRounding, round_trip};
   if (!best_) {
@@ -36,8 +39,22 @@ void ClockOffset::heard(const FrameClock& clock, Micros now) {
   }
 }
 
+void ClockOffset::note(Micros round_trip, Micros now) {
+  if (quickest_ && now - quickest_->since < kLately) {
+    quickest_->round_trip = std::min(quickest_->round_trip, round_trip);
+    return;
+  }
+  quickest_before_ = quickest_ ? std::optional(quickest_->round_trip) : std::nullopt;
+  quickest_ = {now, round_trip};
+}
+
 std::optional<ClockReading> ClockOffset::reading(Micros now) const {
-  return best_ ? std::optional(later(*best_, now)) : std::nullopt;
+  if (!best_) {
+    return std::nullopt;
+  }
+  auto reading = later(*best_, now);
+  reading.round_trip = std::min(quickest_->round_trip, quickest_before_.value_or(quickest_->round_trip));
+  return reading;
 }
 
 }  // namespace ballast

@@ -61,7 +61,7 @@ struct ClockReading {
   Micros own = 0;
   Micros lead = 0;
   Micros error = 0;       // `lead` is wrong by that at most
-  Micros round_trip = 0;  // of the exchange that it was read by
+  Micros round_trip = 0;  // the quickest of late
   bool operator==(const ClockReading&) const = default;
 };
 

@@ -2,9 +2,9 @@
 //
 //   ballast-wire NAMESPACE DEVICE NAMESPACE DEVICE
 //
-// prints "ready" when both devices are there, and goes on until its input ends. Each line of its input says how the link
-// is from now on: the delay of a frame one way in microseconds, and the part of frames that are lost, 0 to 1. Both ways
-// are alike. What is on its way is bounded: a frame for which there is no room is lost. Needs root.
+// prints "ready" when both devices are there, and goes on until its input ends. Each line of its input says how the
+// link is from now on: the delay of a frame one way in microseconds, and the part of frames that are lost, 0 to 1. Both
+// ways are alike. What is on its way is bounded: a frame for which there is no room is lost. Needs root.
 #include <fcntl.h>
 #include <linux/if.h>
 #include <linux/if_tun.h>
@@ -128,9 +128,8 @@ class Wire {
 
   void run() {
     while (true) {
-      std::array<pollfd, 3> polled{{{STDIN_FILENO, POLLIN, 0},
-                                    {one_.descriptor(), POLLIN, 0},
-                                    {other_.descriptor(), POLLIN, 0}}};
+      std::array<pollfd, 3> polled{
+          {{STDIN_FILENO, POLLIN, 0}, {one_.descriptor(), POLLIN, 0}, {other_.descriptor(), POLLIN, 0}}};
       wait(polled);
       there_.take_in();
       back_.take_in();
@@ -167,7 +166,8 @@ class Wire {
     long long delay = 0;
     double loss = 0;
     if (std::sscanf(line.data(), "%lld %lf", &delay, &loss) != 2 || delay < 0 || loss < 0 || loss > 1) {
-      throw std::runtime_error("say the delay in microseconds and the part that is lost, not: " + std::string(line.data()));
+      throw std::runtime_error("say the delay in microseconds and the part that is lost, not: " +
+                               std::string(line.data()));
     }
     quality_ = {std::chrono::microseconds(delay), loss};
     return true;

@@ -109,14 +109,15 @@ TEST_CASE("job times: what a message waits behind others is what the kernel's ro
   MadeTrace trace;
   auto& processes = trace.job().processes;
   for (Micros at = 0; at < 3; ++at) {
-    processes[0].records.push_back({5, 0, at, 10'400, 0, 1, 0, {}, TraceKind::link});
-    processes[1].records.push_back({5, kOnly, at, 5'400, 0, 1, 0, {}, TraceKind::link});
+    processes[0].records.push_back({5, 0, at, 10'400, 9, 1, 0, {}, TraceKind::link});
+    processes[1].records.push_back({5, kOnly, at, 5'400, 1, 1, 0, {}, TraceKind::link});
     processes[1].records.push_back({5, kOnly + 1, at, 90'000, 0, 1, 0, {}, TraceKind::link});
   }
   const auto times = job_times(trace.job());
   REQUIRE(times);
   CHECK(times->workers[0].queue_up == 10'000);
   CHECK(times->workers[0].queue_down == 5'000);
+  CHECK(times->workers[0].resent == doctest::Approx(30.0 / (2 * 10 * 300)));  // of ten steps' gradients and weights
 }
 
 TEST_CASE("job times: an update that waited for a decision took what came after it") {

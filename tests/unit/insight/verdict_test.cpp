@@ -103,6 +103,34 @@ TEST_CASE("verdict: a slow link is mended to what a peer's carries, both ways, a
   CHECK(found.found[0].gain == doctest::Approx((400 + 1000 + 250) / (400.0 + 100 + 50)).epsilon(0.02));
 }
 
+TEST_CASE(
+    "verdict: of a link it is told what is worse than its peers': what it carries, how far it is, what it loses") {
+  auto times = job_of(4, 16);
+  for (auto& worker : times.workers) {
+    worker.up = 20;
+    worker.down = 20;
+    worker.delay = 200;
+    worker.resent = 0.0001;
+  }
+  times.workers[1].up = 2;
+  times.workers[1].down = 2;
+  const auto trouble = [&] {
+    const auto found = verdict_of(times, {slow(Resource::uplink, "worker w1", 10)}).found;
+    REQUIRE(found.size() == 1);
+    return found[0].trouble;
+  };
+  CHECK(trouble() == LinkTrouble::rate);
+  times.workers[1].delay = 25'000;
+  CHECK(trouble() == LinkTrouble::delay);
+  times.workers[1].resent = 0.01;
+  CHECK(trouble() == LinkTrouble::loss);  // it makes round trips long as well
+  for (auto& worker : times.workers) {
+    worker.delay = 25'000;
+    worker.resent = 0.01;
+  }
+  CHECK(trouble() == LinkTrouble::rate);  // all have that
+}
+
 TEST_CASE("verdict: a link that is in nobody's way is an example of one that takes no time") {
   auto times = job_of(4, 16);
   times.workers[1].down = 2;

@@ -83,7 +83,13 @@ std::vector<insight::LastingCause> lasting() {
   return {{first, {40, 59}, 20, 2, false, true, true},
           {second, {40, 59}, 40, 1, false, false, true},
           {second, {40, 59}, 40, 0, false, false, false},
-          {{insight::Cause::worker_link, "worker c", 9, 2, 2, 0}, {0, 19}, 0, 1, true, false, false}};
+          {{insight::Cause::worker_link, "worker c", 9, 2, 2, 0, insight::LinkTrouble::delay},
+           {0, 19},
+           0,
+           1,
+           true,
+           false,
+           false}};
 }
 
 TEST_CASE("what lasts, what is over and what raises an alarm is told in a line each, and nothing of what is new") {
@@ -94,7 +100,7 @@ TEST_CASE("what lasts, what is over and what raises an alarm is told in a line e
       "in 2 of 3 windows\n"
       "  worker a                   passing stops           ALARM: since step 40; costs more than 3 % in 1 of 3 "
       "windows\n"
-      "  worker c                   link                    is over: steps 0 to 19; costs more than 3 % in 1 of 3 "
+      "  worker c                   link (delay)            is over: steps 0 to 19; costs more than 3 % in 1 of 3 "
       "windows\n");
   CHECK(lasting_lines({lasting()[2]}, 3, 20).empty());
   CHECK(lasting_lines({}, 3, 20).empty());
@@ -135,7 +141,7 @@ TEST_CASE("programs are told of the job in one object, and of each cause in anot
         R"("first_step":20,"last_step":59,"over":false,"persists":true,"alarm":true})"
         "\n"
         R"({"who":"worker c","cause":"link","severity":9.0,"gain":2.0,"cost":2.0,"lost_s":0.0,)"
-        R"("first_step":0,"last_step":19,"over":true,"persists":false,"alarm":false})"
+        R"("first_step":0,"last_step":19,"over":true,"persists":false,"alarm":false,"trouble":"delay"})"
         "\n");
   CHECK(verdict_json({}).empty());
 }

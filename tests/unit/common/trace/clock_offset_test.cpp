@@ -65,6 +65,23 @@ TEST_CASE("clock offset: whatever the ways take, it is wrong by no more than it 
   }
 }
 
+TEST_CASE("clock offset: the round trip is the quickest of late, and not of the reading that is kept") {
+  ClockOffset offset;
+  auto now = Exchange{1'000, 100, 100}.with(offset, 1'000'000);
+  const auto slow = [&](Micros span) {
+    for (const auto until = now + span; now < until;) {
+      now = Exchange{1'000, 20'000, now % 3 == 0 ? Micros{21'000} : Micros{25'000}}.with(offset, now + 50'000);
+    }
+  };
+  slow(ClockOffset::kLately);
+  CHECK(offset.reading(now)->round_trip == 200);
+  slow(ClockOffset::kLately + 100'000);
+  CHECK(offset.reading(now)->round_trip == 41'000);
+  CHECK(offset.reading(now)->error < 2'000);  // that of the first one
+  now = Exchange{1'000, 300, 300}.with(offset, now);
+  CHECK(offset.reading(now)->round_trip == 600);
+}
+
 TEST_CASE("clock offset: one quick exchange is remembered among slow ones, and its error grows") {
   ClockOffset offset;
   auto now = Exchange{1'000, 100, 100}.with(offset, 1'000'000);

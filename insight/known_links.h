@@ -1,0 +1,28 @@
+// What links carry, with those of which it is not seen taken to be as others are.
+#pragma once
+
+#include <vector>
+
+#include "insight/link_rates.h"
+
+namespace ballast::insight {
+
+// Bytes a microsecond, one way; 0: it is in nobody's way.
+struct KnownWay {
+  std::vector<double> workers;
+  std::vector<double> shards;
+  double all = 0;  // of all shards together
+};
+
+struct KnownLinks {
+  KnownWay in;      // to the servers
+  KnownWay out;     // from them
+  double line = 0;  // what a worker's link carries that nothing else is in the way of; 0: none was seen
+};
+
+// By what was seen of both ways. A worker in whose way others were carries as much as is usual of workers, or as one
+// does that was seen alone; shards of which nothing is seen share the rest of what all do; a way that was not in the
+// way of most workers carries as much as the other one.
+KnownLinks known_links(const LinkRates& in, const LinkRates& out);
+
+}  // namespace ballast::insight
