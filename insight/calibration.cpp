@@ -11,7 +11,7 @@
 namespace ballast::insight {
 namespace {
 
-constexpr int kHalvings = 5;
+constexpr int kHalvings = 6;
 
 // Of [low, high] that by which the replay, which takes the longer the larger it is, takes as long as the job did;
 // `with` makes what is replayed.
@@ -38,6 +38,15 @@ JobTimes with_slower_lossy(JobTimes times, double slower) {
   for (auto& worker : times.workers) {
     worker.up /= worker.is_lossy() ? slower : 1;
     worker.down /= worker.is_lossy() ? slower : 1;
+  }
+  return times;
+}
+
+// Messages of lanes that have no processor when they want one as so much slower.
+JobTimes with_lanes_behind(JobTimes times, double behind) {
+  for (auto& lane : times.lanes) {
+    lane.behind = lane.is_starved() ? behind : 1;
+    lane.message *= lane.behind;
   }
   return times;
 }
@@ -91,6 +100,12 @@ JobTimes calibrated(JobTimes times) {
     as_seen = replay(times);
   }
   const bool has_servers = times.servers.in > 0 || times.servers.out > 0;
+  const bool is_starved = std::ranges::any_of(times.lanes, [](const auto& lane) { return lane.is_starved(); });
+  if (as_seen && *as_seen < times.step && is_starved) {
+    constexpr double kBehind = 100;
+    return with_lanes_behind(
+        times, fitted(1, kBehind, times.step, [&](double behind) { return with_lanes_behind(times, behind); }));
+  }
   const bool is_lossy = std::ranges::any_of(times.workers, [](const auto& worker) { return worker.is_lossy(); });
   if (as_seen && *as_seen < times.step && is_lossy) {
     constexpr double kStalls = 4;

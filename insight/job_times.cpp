@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "insight/known_links.h"
@@ -191,7 +192,32 @@ class Taken {
     }
     own.delay = delay_of(process);
     of_connections(process, own);
+    of_stops(process, own);
     return own;
+  }
+
+  // Weights that take so much longer than others wait for the worker. What is lost on the way is late as well, and no
+  // stop.
+  void of_stops(const ProcessTrace& process, WorkerTimes& own) const {
+    own.stops.assign(times_.steps, 0);
+    if (own.is_lossy() || !process.clock) {
+      return;
+    }
+    std::map<Step, double> longest;  // on their way, of a version's weights
+    for (const auto& record : process.records) {
+      const auto at =
+          record.kind == TraceKind::pull && is_in(record.step) ? on_one_clock(peers_, process, record) : Times{};
+      if (at.second != 0) {
+        longest[record.step] = std::max(longest[record.step], span(at.second, at.third));
+      }
+    }
+    std::vector<double> all;
+    std::ranges::transform(longest, std::back_inserter(all), [](const auto& step) { return step.second; });
+    const auto usual = median(std::move(all));
+    constexpr double kLeast = 100'000;
+    for (const auto& [step, took] : longest) {
+      own.stops[step - first_] = took > 2 * usual + kLeast ? took - usual : 0;
+    }
   }
 
   // When a sum was ready, in parts of the slot by which it became whole. None: it was sent when others had taken what
@@ -339,6 +365,9 @@ class Taken {
         const auto rest = busy / span_of_work * times_.step * static_cast<double>(times_.steps) - known;
         times_.lanes[lane].message = std::max(0.0, rest / messages);
         times_.lanes[lane].starved = std::max(1.0, busy / std::min(std::max(processor, 1.0), busy + 1));
+        if (times_.lanes[lane].is_starved()) {
+          starved_.insert(lanes_[lane]);
+        }
       }
     }
     for (auto& [chunk, spans] : summed) {
@@ -355,14 +384,17 @@ class Taken {
     const auto out = link_rates(weights(), workers_.size(), times_.shards.size(), stretch);
     const auto known = known_links(in, out);
     times_.line = known.line;
-    times_.servers = {known.in.all, known.out.all};
+    // Of lanes that tell nothing of links as much went over them as of others.
+    const auto told = starved_.size() == lanes_.size() ? lanes_.size() : lanes_.size() - starved_.size();
+    const auto all = static_cast<double>(lanes_.size()) / static_cast<double>(told);
+    times_.servers = {all * known.in.all, all * known.out.all};
     for (std::size_t i = 0; i < times_.shards.size(); ++i) {
       times_.shards[i] = {known.in.shards[i], known.out.shards[i]};
     }
     for (std::size_t i = 0; i < workers_.size(); ++i) {
       auto& own = times_.workers[i];
-      own.up = own.is_lossy() ? in.workers[i].mean : known.in.workers[i];
-      own.down = own.is_lossy() ? out.workers[i].mean : known.out.workers[i];
+      own.up = all * (own.is_lossy() ? in.workers[i].mean : known.in.workers[i]);
+      own.down = all * (own.is_lossy() ? out.workers[i].mean : known.out.workers[i]);
       if (!own.has_slots()) {
         of_idle_link(*workers_[i], own);
       }
@@ -383,6 +415,11 @@ class Taken {
     own.down = own.down > 0 ? own.down : own.up;
   }
 
+  // What comes from a lane that starves, or goes to it, waits for its processor and not for links.
+  [[nodiscard]] bool tells_links(const ProcessTrace* lane) const {
+    return starved_.size() == lanes_.size() || !starved_.contains(lane);
+  }
+
   [[nodiscard]] std::vector<Carried> contributions() const {
     std::map<const ProcessTrace*, std::size_t> places;
     for (std::size_t i = 0; i < workers_.size(); ++i) {
@@ -391,7 +428,7 @@ class Taken {
     std::vector<Carried> carried;
     for (const auto* lane : lanes_) {
       for (const auto& record : lane->records) {
-        const bool is_one = record.kind == TraceKind::contribution && lane->clock;
+        const bool is_one = record.kind == TraceKind::contribution && lane->clock && tells_links(lane);
         const auto* worker = is_one ? peers_.worker(record.peer) : nullptr;
         const auto at = worker == nullptr ? Times{} : on_one_clock(peers_, *lane, record);
         if (at.first != 0 && record.chunk < times_.bytes.size()) {
@@ -411,7 +448,7 @@ class Taken {
       for (const auto& record : workers_[i]->records) {
         const bool is_one = record.kind == TraceKind::pull && workers_[i]->clock;
         const auto* lane = is_one ? peers_.lane(record.peer) : nullptr;
-        const auto at = lane == nullptr ? Times{} : on_one_clock(peers_, *workers_[i], record);
+        const auto at = lane == nullptr || !tells_links(lane) ? Times{} : on_one_clock(peers_, *workers_[i], record);
         if (at.second != 0 && record.chunk < times_.bytes.size()) {
           carried.push_back({static_cast<double>(at.second), static_cast<double>(at.third), times_.bytes[record.chunk],
                              i, lane->source.lane.shard, lane->source.lane.lane});
@@ -446,6 +483,7 @@ class Taken {
   const std::size_t most_;
   JobTimes times_;
   std::vector<const ProcessTrace*> lanes_;
+  std::set<const ProcessTrace*> starved_;  // of them
   std::vector<const ProcessTrace*> workers_;
   Step first_ = 0;
   Micros began_ = 0;

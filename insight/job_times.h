@@ -20,7 +20,9 @@ struct WorkerTimes {
   double fetch = 0;                        // between two slots' examples, of a reader that never waits
   double begins = 0;                       // the first slot, after the last of a version's weights
   double between = 0;                      // two slots
-  std::vector<double> ready;               // by chunk: its gradient, after that part of a slot
+  // By step: for how long it stood still before its first slot, and did not take what had been sent to it.
+  std::vector<double> stops;
+  std::vector<double> ready;  // by chunk: its gradient, after that part of a slot
   double up = 0;
   double down = 0;
   double delay = 0;  // of a message, one way
@@ -44,6 +46,12 @@ struct LaneTimes {
   std::uint32_t shard = 0;
   double message = 0;  // reading one, and all else that is done beside sums and updates
   double starved = 1;  // all that its thread does takes so many times as long as it had a processor for it
+  double behind = 1;  // and messages so many times as long as that: the threads that bring and take them starve as well
+
+  [[nodiscard]] bool is_starved() const {
+    constexpr double kSound = 1.25;
+    return starved > kSound;
+  }
 };
 
 struct ServerLink {

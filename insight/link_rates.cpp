@@ -148,10 +148,13 @@ OwnLink own_link(const Flow& own, const std::vector<Shared>& others, double leas
     mine = own.stretches(least);
   }
   auto alone = alone_in(mine, others, kFull);
-  if (alone.size() * 2 < mine.size()) {
+  // A link that is in the way carries about the same whenever it is.
+  constexpr double kAlike = 1.5;
+  const auto usual = rate_below(alone, 0.5);
+  if (alone.empty() || alone.size() * 2 < mine.size() || rate_below(alone, 0.75) > kAlike * usual) {
     return {rate_below(mine, 0.9), mean_rate(mine), false};
   }
-  return {rate_below(alone, 0.5), mean_rate(mine), !alone.empty()};
+  return {usual, mean_rate(mine), true};
 }
 
 }  // namespace

@@ -84,6 +84,7 @@ class Course {
     Step fetches = 0;                     // the version whose weights come next; it computes the step before
     bool has_begun = false;               // a first step
     bool is_beginning = false;            // a slot, a moment later
+    double stands_until = 0;              // it says and does nothing before
     std::vector<Version> asked = {};      // by chunk: one more than the newest that was sent to it; 0: none
     std::vector<Version> has = {};        // likewise: that is there
     std::size_t missing = 0;              // chunks of what it fetches
@@ -123,6 +124,7 @@ class Course {
   void weights_there(const Event& event);
   void beat(std::uint32_t worker);
   [[nodiscard]] double takes(std::uint32_t worker) const;
+  [[nodiscard]] double stop(std::uint32_t worker) const;
 
   // ---- lanes
   void work(std::uint32_t lane);
@@ -201,6 +203,8 @@ std::optional<double> Course::step_time() {
   double stop = 0;
   for (const auto& worker : times_.workers) {
     usual = std::max(usual, worker.slot);
+    stop = std::accumulate(worker.stops.begin(), worker.stops.end(), stop,
+                           [](double one, double other) { return std::max(one, other); });
     for (const auto& step : worker.slots) {
       stop = std::accumulate(step.begin(), step.end(), stop,
                              [](double one, double other) { return std::max(one, other); });
@@ -296,7 +300,8 @@ void Course::go_on(std::uint32_t index) {
     worker.own.begin(worker.fetches);
     fetch_version(index, worker.fetches + 1);
     worker.is_beginning = true;
-    add(now_ + own.begins, What::slot_begun, index);
+    worker.stands_until = now_ + stop(index);
+    add(worker.stands_until + own.begins, What::slot_begun, index);
   } else if (worker.has_begun && worker.own.next()) {
     worker.is_beginning = true;
     add(now_ + own.between, What::slot_begun, index);
@@ -313,6 +318,12 @@ double Course::takes(std::uint32_t index) const {
   const auto& slots = own.slots[replayed_step() % own.slots.size()];
   const auto begun = workers_[index].own.begun();
   return begun < slots.size() ? slots[begun] : own.slot;
+}
+
+// Before its first slot of the step.
+double Course::stop(std::uint32_t index) const {
+  const auto& stops = times_.workers[index].stops;
+  return closed_ < learning_ || stops.empty() ? 0 : stops[replayed_step() % stops.size()];
 }
 
 void Course::begin_slot(std::uint32_t index) {
@@ -542,6 +553,9 @@ void Course::report(std::uint32_t index) {
 void Course::beat(std::uint32_t index) {
   auto& worker = workers_[index];
   const auto& own = times_.workers[index];
+  if (now_ < worker.stands_until) {
+    return;
+  }
   worker.beats.push_back(worker.own.progress(now_, worker.unsent));
   worker.beat_there = std::max(worker.beat_there, now_ + std::min(span_of(worker.unsent, own.up), own.queue_up));
   add(worker.beat_there + own.delay + kToLead, What::beat_there, index);

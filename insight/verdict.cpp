@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 #include <iterator>
+#include <numeric>
 #include <utility>
 
 #include "insight/medians.h"
@@ -33,9 +34,9 @@ bool is_odd(double slot, const WorkerTimes& own) { return slot > kOdd * own.slot
 // Of two the smaller.
 double lower_median(std::vector<double> values) { return quantile(std::move(values), 0.49); }
 
-// What its odd slots take more than others, microseconds.
+// What its odd slots take more than others, and its stops before them; microseconds.
 double odd_time(const WorkerTimes& own) {
-  double time = 0;
+  double time = std::accumulate(own.stops.begin(), own.stops.end(), 0.0);
   for (const auto& step : own.slots) {
     for (const auto slot : step) {
       time += is_odd(slot, own) ? slot - own.slot : 0;
@@ -203,6 +204,7 @@ class Mending {
       case Cause::passing: {
         auto& own = times.workers[one.place];
         const auto slot = own.slot;
+        own.stops.clear();
         for (auto& step : own.slots) {
           std::ranges::transform(step, step.begin(), [&](double each) { return is_odd(each, own) ? slot : each; });
         }
@@ -234,7 +236,8 @@ class Mending {
       }
       case Cause::processor: {
         auto& lane = times.lanes[one.place];
-        lane.message /= lane.starved;
+        lane.message /= lane.starved * lane.behind;
+        lane.behind = 1;
         for (std::size_t chunk = 0; chunk < times.lane_of.size(); ++chunk) {
           if (times.lane_of[chunk] == one.place) {
             times.sum[chunk] /= lane.starved;
