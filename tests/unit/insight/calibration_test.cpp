@@ -57,5 +57,26 @@ TEST_CASE("calibration: where a job took less, shards' links that are alike were
   CHECK(replayed(times, 500'000) == doctest::Approx(1'200).epsilon(0.02));
 }
 
+TEST_CASE("calibration: where a job took longer, a link that loses what it carries stood still") {
+  auto times = with_links(100);
+  times.workers[1].resent = 0.01;
+  times.servers = {1'000, 1'000};
+  CHECK(replayed(times, 460'000) == doctest::Approx(460).epsilon(0.01));
+  times.step = 460'000;
+  const auto fitted = calibrated(times);
+  CHECK(fitted.servers.in == 1'000);
+  CHECK(fitted.workers[0].up == 100);
+  CHECK(fitted.workers[1].up < 60);
+}
+
+TEST_CASE("calibration: where a job took longer, messages of a lane that starves waited for its other threads") {
+  auto times = job_of(4, 16);
+  times.lanes[0].message = 100;
+  times.lanes[0].starved = 5;
+  CHECK(replayed(times, 450'000) == doctest::Approx(450).epsilon(0.01));
+  times.step = 450'000;
+  CHECK(calibrated(times).lanes[0].behind > 10);
+}
+
 }  // namespace
 }  // namespace ballast::insight

@@ -105,6 +105,57 @@ TEST_CASE(
   CHECK(turned->workers[0].ready == std::vector<double>{0.5, 1});
 }
 
+TEST_CASE("job times: weights that had been sent long before they were taken wait for a worker that stood still") {
+  MadeTrace trace;
+  const auto late = [&](std::uint64_t resent) {
+    auto job = trace.job();
+    auto& worker = job.processes[0].records;
+    for (auto& record : worker) {
+      if (record.kind == TraceKind::pull && record.step == 9) {
+        record.third += 700'000;
+        record.fourth += 700'000;
+      }
+    }
+    worker.push_back({5, 0, 1, 500, resent, 1, 0, {}, TraceKind::link});
+    const auto times = job_times(job);
+    REQUIRE(times);
+    return times->workers[0].stops;
+  };
+  const auto stops = late(0);
+  REQUIRE(stops.size() == 9);  // from step 6 on
+  CHECK(stops[3] == doctest::Approx(700'000).epsilon(0.01));
+  CHECK(stops[2] == 0);
+  CHECK(late(1'000)[3] == 0);  // it may have been lost on the way
+}
+
+TEST_CASE("job times: links are told by lanes that do not starve, and all of them carry as much as theirs") {
+  MadeTrace trace;
+  auto job = trace.job();
+  job.processes.push_back(job.processes[1]);  // another shard's lane, with the second chunk
+  auto& starved = job.processes.back();
+  starved.source.lane = {1, 0};
+  for (auto* lane : {&job.processes[1], &starved}) {
+    std::erase_if(lane->records, [&](const TraceRecord& record) { return (record.chunk == 1) != (lane == &starved); });
+    for (Micros second = 0; second < 4; ++second) {
+      const auto from = 10'000'000 + 1'000'000 * second;
+      const Micros has = lane == &starved ? 20'000 : 200'000;
+      lane->records.push_back({0, 0, from, from + 1'000'000, 200'000, has, 0, {}, TraceKind::work});
+    }
+    // A hundred bytes a millisecond, or, of twice as many, five.
+    const Micros apart = lane == &starved ? 5'000 : 1'000;
+    const ChunkId chunk = lane == &starved ? 1 : 0;
+    for (Micros i = 1; i <= 200; ++i) {
+      const auto read = 12'000'000 + apart * i;
+      lane->records.push_back({30, kOnly, 13'000'000, read, read, read, chunk, {0, 2}, TraceKind::contribution});
+    }
+  }
+  const auto times = job_times(job);
+  REQUIRE(times);
+  CHECK_FALSE(times->lanes[0].is_starved());
+  CHECK(times->lanes[1].is_starved());
+  CHECK(times->workers[0].up == doctest::Approx(2 * 0.1).epsilon(0.02));
+}
+
 TEST_CASE("job times: what a message waits behind others is what the kernel's round trip has beyond the quickest") {
   MadeTrace trace;
   auto& processes = trace.job().processes;

@@ -131,6 +131,28 @@ TEST_CASE(
   CHECK(trouble() == LinkTrouble::rate);  // all have that
 }
 
+TEST_CASE("verdict: a starved lane is mended with what its other threads wait") {
+  auto times = job_of(4, 16);
+  times.lanes[0].message = 10'000;
+  times.lanes[0].starved = 5;
+  times.lanes[0].behind = 20;
+  const auto found = verdict_of(times, {slow(Resource::processor, "shard 0 lane 0", 5)});
+  REQUIRE(found.found.size() == 1);
+  CHECK(found.found[0].cause == Cause::processor);
+  CHECK(found.found[0].gain == doctest::Approx(480.0 / 400.8).epsilon(0.01));  // of eight messages a step
+}
+
+TEST_CASE("verdict: a worker that stood still before a slot lost what it stood, and the job with it") {
+  auto times = job_of(4, 16);
+  times.workers[3].stops.assign(times.steps, 0);
+  times.workers[3].stops[4] = 2'000'000;
+  const auto found = verdict_of(times);
+  REQUIRE(found.found.size() == 1);
+  CHECK(found.found[0].cause == Cause::passing);
+  CHECK(found.found[0].who == "worker w3");
+  CHECK(found.found[0].lost == doctest::Approx(2).epsilon(0.05));
+}
+
 TEST_CASE("verdict: a link that is in nobody's way is an example of one that takes no time") {
   auto times = job_of(4, 16);
   times.workers[1].down = 2;
