@@ -51,28 +51,48 @@ JobTimes with_lanes_behind(JobTimes times, double behind) {
   return times;
 }
 
+constexpr double kSlow = 0.7;  // of what is usual: a link that carries less is slow beside the others
+
+// Calls `change` with that rate of each shard, and what is usual of them.
+template <typename Change>
+void each_shard(JobTimes& times, double ServerLink::*rate, Change&& change) {
+  std::vector<double> all;
+  for (const auto& shard : times.shards) {
+    all.push_back(shard.*rate);
+  }
+  const auto usual = median(std::move(all));
+  for (auto& shard : times.shards) {
+    change(shard.*rate, usual);
+  }
+}
+
+bool has_slow_shard(JobTimes times) {
+  bool has = false;
+  const auto look = [&](double rate, double usual) { has = has || (rate > 0 && rate < kSlow * usual); };
+  each_shard(times, &ServerLink::in, look);
+  each_shard(times, &ServerLink::out, look);
+  return has;
+}
+
+// The links of shards that are slow as so much slower.
+JobTimes with_slower_shards(JobTimes times, double slower) {
+  const auto slow = [&](double& rate, double usual) { rate /= rate < kSlow * usual ? slower : 1; };
+  each_shard(times, &ServerLink::in, slow);
+  each_shard(times, &ServerLink::out, slow);
+  return times;
+}
+
 // Without the links of shards that are not slow beside the others.
 JobTimes without_usual_shards(JobTimes times) {
-  constexpr double kSlow = 0.7;
-  const auto drop = [&](double ServerLink::*rate) {
-    std::vector<double> all;
-    for (const auto& shard : times.shards) {
-      all.push_back(shard.*rate);
-    }
-    const auto usual = median(std::move(all));
-    for (auto& shard : times.shards) {
-      shard.*rate = shard.*rate >= kSlow * usual ? 0 : shard.*rate;
-    }
-  };
-  drop(&ServerLink::in);
-  drop(&ServerLink::out);
+  const auto drop = [](double& rate, double usual) { rate = rate >= kSlow * usual ? 0 : rate; };
+  each_shard(times, &ServerLink::in, drop);
+  each_shard(times, &ServerLink::out, drop);
   return times;
 }
 
 // The links of workers that are not slow beside the others, so many times as fast as they seemed; where it is known how
 // fast one is, no faster than that.
 JobTimes with_faster_workers(JobTimes times, double faster) {
-  constexpr double kSlow = 0.7;
   const auto raise = [&](double WorkerTimes::*rate) {
     std::vector<double> all;
     for (const auto& worker : times.workers) {
@@ -89,39 +109,46 @@ JobTimes with_faster_workers(JobTimes times, double faster) {
   return times;
 }
 
+// What may have taken longer than it seemed, where there is such a thing, and how many times as long at most.
+struct Doubt {
+  bool is_there = false;
+  double most = 1;
+  JobTimes (*slower)(JobTimes times, double by) = nullptr;
+};
+
+// The least certain first.
+std::vector<Doubt> doubts_of(const JobTimes& times) {
+  const bool is_starved = std::ranges::any_of(times.lanes, [](const auto& lane) { return lane.is_starved(); });
+  const bool is_lossy = std::ranges::any_of(times.workers, [](const auto& worker) { return worker.is_lossy(); });
+  const bool has_servers = times.servers.in > 0 || times.servers.out > 0;
+  return {{is_starved, 100, with_lanes_behind},
+          {has_slow_shard(times), 1.5, with_slower_shards},
+          {is_lossy, 4, with_slower_lossy},
+          {has_servers, 1.25, with_slower_servers}};
+}
+
 }  // namespace
 
 JobTimes calibrated(JobTimes times) {
-  constexpr double kSlower = 1.25;
   constexpr double kFaster = 2;
   auto as_seen = replay(times);
   if (as_seen && *as_seen > times.step) {
     times = without_usual_shards(std::move(times));
     as_seen = replay(times);
   }
-  const bool has_servers = times.servers.in > 0 || times.servers.out > 0;
-  const bool is_starved = std::ranges::any_of(times.lanes, [](const auto& lane) { return lane.is_starved(); });
-  if (as_seen && *as_seen < times.step && is_starved) {
-    constexpr double kBehind = 100;
-    return with_lanes_behind(
-        times, fitted(1, kBehind, times.step, [&](double behind) { return with_lanes_behind(times, behind); }));
+  if (!as_seen || *as_seen == times.step) {
+    return times;
   }
-  const bool is_lossy = std::ranges::any_of(times.workers, [](const auto& worker) { return worker.is_lossy(); });
-  if (as_seen && *as_seen < times.step && is_lossy) {
-    constexpr double kStalls = 4;
-    return with_slower_lossy(
-        times, fitted(1, kStalls, times.step, [&](double slower) { return with_slower_lossy(times, slower); }));
-  }
-  if (as_seen && *as_seen < times.step && has_servers) {
-    return with_slower_servers(
-        times, fitted(1, kSlower, times.step, [&](double slower) { return with_slower_servers(times, slower); }));
-  }
-  if (as_seen && *as_seen > times.step) {
+  if (*as_seen > times.step) {
     const auto slower =
         fitted(1, kFaster, times.step, [&](double part) { return with_faster_workers(times, kFaster / part); });
-    return with_faster_workers(times, kFaster / slower);
+    return with_faster_workers(std::move(times), kFaster / slower);
   }
-  return times;
+  const auto doubts = doubts_of(times);
+  const auto first = std::ranges::find(doubts, true, &Doubt::is_there);
+  return first == doubts.end() ? times : first->slower(times, fitted(1, first->most, times.step, [&](double by) {
+                                                         return first->slower(times, by);
+                                                       }));
 }
 
 }  // namespace ballast::insight

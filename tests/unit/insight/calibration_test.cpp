@@ -69,6 +69,18 @@ TEST_CASE("calibration: where a job took longer, a link that loses what it carri
   CHECK(fitted.workers[1].up < 60);
 }
 
+TEST_CASE("calibration: where a job took longer, a shard's link that is slow was slower than it seemed") {
+  auto times = job_of(4, 16);
+  times.shards = {{10, 10}, {30, 30}};
+  times.servers = {1'000, 1'000};
+  CHECK(replayed(times, 1'700'000) == doctest::Approx(1'700).epsilon(0.02));
+  times.step = 1'700'000;
+  const auto fitted = calibrated(times);
+  CHECK(fitted.shards[0].in < 8);
+  CHECK(fitted.shards[1].in == 30);
+  CHECK(fitted.servers.in == 1'000);
+}
+
 TEST_CASE("calibration: where a job took longer, messages of a lane that starves waited for its other threads") {
   auto times = job_of(4, 16);
   times.lanes[0].message = 100;

@@ -9,13 +9,15 @@ LinkRates rates_of(std::vector<OwnLink> workers, std::vector<double> shards = {0
   return {std::move(workers), std::move(shards), all};
 }
 
-TEST_CASE("known links: where others were in the way a link carries what is usual, or what one does that was seen alone") {
+TEST_CASE(
+    "known links: where others were in the way a link carries what is usual, or what one does that was seen alone") {
   const auto known = known_links(rates_of({{120, 100, true}, {60, 60, false}, {80, 70, false}}),
                                  rates_of({{50, 50, false}, {40, 40, false}, {0, 0, false}}));
   CHECK(known.line == 120);
   CHECK(known.in.workers == std::vector<double>{120, 120, 120});
   CHECK(known.out.workers == std::vector<double>{120, 120, 0});  // what was in nobody's way stays so
-  const auto shared = known_links(rates_of({{60, 60, false}, {80, 70, false}, {90, 90, false}}), rates_of({{}, {}, {}}));
+  const auto shared =
+      known_links(rates_of({{60, 60, false}, {80, 70, false}, {90, 90, false}}), rates_of({{}, {}, {}}));
   CHECK(shared.line == 0);
   CHECK(shared.in.workers == std::vector<double>{80, 80, 90});
 }
@@ -27,7 +29,9 @@ TEST_CASE("known links: a slow link that was seen alone is slow, and no example 
   CHECK(known.in.workers == std::vector<double>{9, 60, 80});
 }
 
-TEST_CASE("known links: shards of which nothing is seen have the rest, and a way of which nothing is seen is like the other") {
+TEST_CASE(
+    "known links: shards of which nothing is seen have the rest, and a way of which nothing is seen is like the "
+    "other") {
   const auto known = known_links(rates_of({{}}, {0, 50, 0}, 200), rates_of({{}}, {0, 0, 0}, 0));
   CHECK(known.in.shards == std::vector<double>{75, 50, 75});
   CHECK(known.out.shards == std::vector<double>{0, 0, 0});
