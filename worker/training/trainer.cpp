@@ -28,7 +28,7 @@ Micros now() { return micros_of(std::chrono::steady_clock::now()); }
 }  // namespace
 
 Trainer::Trainer(const Job& job, std::string data_path, MakeBackend make_backend, GradientPool& pool, Post post,
-                 std::chrono::milliseconds delay, std::shared_ptr<TraceRing> trace)
+                 std::chrono::milliseconds delay, std::shared_ptr<TraceRing> trace, GradientNorms* norms)
     : job_(job),
       data_path_(std::move(data_path)),
       make_backend_(std::move(make_backend)),
@@ -36,6 +36,7 @@ Trainer::Trainer(const Job& job, std::string data_path, MakeBackend make_backend
       post_(std::move(post)),
       delay_(delay),
       trace_(std::move(trace)),
+      norms_(norms),
       countdown_(job.arena),
       each_slot_is_update_(is_item_mode(job.spec.training.mode)),
       metrics_(metric_rules(job.spec.model, job.shape)) {}
@@ -163,6 +164,18 @@ void Trainer::train_slot(Step step, Slot slot, SlotSums& sums, const WeightArena
                .fourth = now(),
                .slots = {slot, slot + 1},
                .kind = TraceKind::slot});
+  examples_ += batch.examples;
+  // What was summed into others, or has left, lies here unchanged until the next slot begins.
+  if (norms_ != nullptr && batch.examples > 0) {
+    norms_->computed(sums.leaf(), scale_of_norms(counted, batch.examples),
+                     std::chrono::microseconds(times.forward_us + times.backward_us));
+  }
+}
+
+// A gradient is divided by the examples that its update has; a change by the slots.
+double Trainer::scale_of_norms(std::uint32_t counted, std::uint32_t examples) const {
+  return job_.spec.training.mode == Mode::local ? static_cast<double>(job_.spec.training.slots)
+                                                : static_cast<double>(counted) / examples;
 }
 
 void Trainer::evaluate(const Evaluation& evaluation, const WeightArena& weights) {
