@@ -26,7 +26,6 @@ LaneMetrics::LaneMetrics(Metrics* metrics, LaneId lane, std::uint32_t lanes, std
       turns_(metrics, "lane " + std::to_string(lane.lane)),
       snapshots_(metrics, lane.lane),
       tallies_(tallies ? std::move(tallies) : std::make_shared<WorkerTallies>(metrics)),
-      strangers_(metrics, ""),
       names_(kMaxSessions),
       workers_(std::min<std::size_t>(Metrics::kMaxSeries / kPhases / std::max(lanes, 1U), kMaxSessions)) {}
 
@@ -119,7 +118,7 @@ void LaneMetrics::sent(SessionId session, const Message& message) {
   if (std::holds_alternative<LaneWelcome>(message) && greeting_.first == session) {
     welcomed(session, greeting_.second);
   } else if (const auto* refusal = std::get_if<Refused>(&message)) {
-    refused(worker == nullptr ? strangers_ : *worker->tally, refusal->code);
+    refused(worker == nullptr ? std::string() : worker->shown, refusal->code);
   } else if (worker == nullptr) {
     return;
   } else if (const auto* receipt = std::get_if<Receipt>(&message)) {
@@ -135,11 +134,11 @@ void LaneMetrics::sent(SessionId session, const Message& message) {
 
 void LaneMetrics::unreadable_of_worker(RefusalCode why) {
   unreadable();
-  refused(strangers_, why);
+  refused({}, why);
 }
 
-void LaneMetrics::refused(const ServerWorkerSeries& sender, RefusalCode why) const {
-  sender.refusals(kRefusalReasons.at(static_cast<std::size_t>(why)))->add();
+void LaneMetrics::refused(const std::string& sender, RefusalCode why) const {
+  worker_refusals(metrics_, sender, kRefusalReasons.at(static_cast<std::size_t>(why)))->add();
 }
 
 void LaneMetrics::applied(SessionId session, std::uint64_t staleness) {

@@ -76,7 +76,7 @@ class LaneMetrics {
   void remove_unless_shown(const std::string& name);
   void update_staleness(const StalenessCounts& staleness);
   void update_times(const Lane& lane, const Now& now);
-  void refused(const ServerWorkerSeries& sender, RefusalCode why) const;
+  void refused(const std::string& sender, RefusalCode why) const;
 
   Metrics* metrics_;
   std::uint32_t lane_;
@@ -84,7 +84,6 @@ class LaneMetrics {
   TurnSeries turns_;
   SnapshotSeries snapshots_;
   std::shared_ptr<WorkerTallies> tallies_;
-  ServerWorkerSeries strangers_;
   StageClock stages_;
   // The contribution that the core is judging.
   struct {

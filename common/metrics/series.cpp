@@ -235,8 +235,8 @@ ServerWorkerSeries::ServerWorkerSeries(Metrics* metrics, std::string worker)
   stale = of_worker.counter("contributions_total", "stale");
 }
 
-CounterHandle ServerWorkerSeries::refusals(const std::string& reason) const {
-  return counter_of(metrics_, "ballast_shard_worker_refusals_total", {worker_, reason});
+CounterHandle worker_refusals(Metrics* metrics, const std::string& worker, const std::string& reason) {
+  return counter_of(metrics, "ballast_shard_worker_refusals_total", {worker, reason});
 }
 
 ServerWorkerSeries::Updates ServerWorkerSeries::updates() const {

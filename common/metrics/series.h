@@ -150,7 +150,6 @@ class ServerWorkerSeries {
   ServerWorkerSeries(Metrics* metrics, std::string worker);
 
   // Series that there are from the first look on.
-  [[nodiscard]] CounterHandle refusals(const std::string& reason) const;
   struct Updates {
     CounterHandle updates, staleness;
   };
@@ -164,6 +163,10 @@ class ServerWorkerSeries {
   Metrics* metrics_;
   std::string worker_;
 };
+
+// Messages of the worker (empty: of a stranger) that a server refused, by reason; there from the first look on. They go
+// with the worker's other series.
+CounterHandle worker_refusals(Metrics* metrics, const std::string& worker, const std::string& reason);
 
 struct LeadSeries {
   explicit LeadSeries(Metrics* metrics);

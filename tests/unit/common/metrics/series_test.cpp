@@ -19,7 +19,7 @@ TEST_CASE("every metric of the table belongs to some role's series, and every on
   const ProcessSeries process(&metrics);
   const HandshakeSeries handshakes(&metrics, "lead");
   const ServerWorkerSeries server_worker(&metrics, "w");
-  CHECK(server_worker.refusals("malformed")->value() == 0);
+  CHECK(worker_refusals(&metrics, "w", "malformed")->value() == 0);
   CHECK(server_worker.updates().staleness->value() == 0);
   CHECK(lead_shard_silence(&metrics, 3)->value() == 0);
   CHECK(worker_gradient_norm(&metrics, "fc1")->value() == 0);
@@ -82,9 +82,10 @@ TEST_CASE("what the lanes of a server say of a worker goes with it, and nothing 
   const ServerWorkerSeries stays(&metrics, "w2");
   for (const auto* of_worker : {&gone, &stays}) {
     of_worker->bytes->add(5);
-    of_worker->refusals("wrong_target")->add();
     of_worker->updates().updates->add();
   }
+  worker_refusals(&metrics, "w1", "wrong_target")->add();
+  worker_refusals(&metrics, "w2", "wrong_target")->add();
   const LaneWorkerSeries lane(&metrics, 0, "w1");
   gone.remove();
   gone.bytes->add(7);  // by a handle that is still there

@@ -220,9 +220,9 @@ TEST_CASE("validation and test examples are evaluated by split") {
 }
 
 // A compute thread and what its loop does with it, on the cpu itself or on a device that copies weights.
-class Worker {
+class WorkerThread {
  public:
-  Worker(const Job& job, const MakeBackend& make_backend)
+  WorkerThread(const Job& job, const MakeBackend& make_backend)
       : job_(job), thread_(job, "", make_backend, [this](worker::Event event) { events_.post(std::move(event)); }) {
     events_.up_to<worker::Prepared>();
   }
@@ -286,8 +286,8 @@ struct Compared {
   }
 
   int copies = 0;
-  Worker cpu;
-  Worker device;
+  WorkerThread cpu;
+  WorkerThread device;
 };
 
 TEST_CASE("weights are copied to a device once for all that is computed on them, and always when they have changed") {
