@@ -167,15 +167,9 @@ void Trainer::train_slot(Step step, Slot slot, SlotSums& sums, const WeightArena
   examples_ += batch.examples;
   // What was summed into others, or has left, lies here unchanged until the next slot begins.
   if (norms_ != nullptr && batch.examples > 0) {
-    norms_->computed(sums.leaf(), scale_of_norms(counted, batch.examples),
+    norms_->computed(sums.leaf(), share_undone(job_, counted, batch.examples),
                      std::chrono::microseconds(times.forward_us + times.backward_us));
   }
-}
-
-// A gradient is divided by the examples that its update has; a change by the slots.
-double Trainer::scale_of_norms(std::uint32_t counted, std::uint32_t examples) const {
-  return job_.spec.training.mode == Mode::local ? static_cast<double>(job_.spec.training.slots)
-                                                : static_cast<double>(counted) / examples;
 }
 
 void Trainer::evaluate(const Evaluation& evaluation, const WeightArena& weights) {

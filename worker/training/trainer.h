@@ -67,7 +67,6 @@ class Trainer {
   void make_plain_model(std::span<float> weights);
   std::string fingerprint(std::span<float> weights);
   std::pair<Step, std::shared_ptr<SlotSums>> in_hand();
-  [[nodiscard]] double scale_of_norms(std::uint32_t counted, std::uint32_t examples) const;
   void train_slot(Step step, Slot slot, SlotSums& sums, const WeightArena& weights, PhaseTimes& phases);
 
   struct Training {
