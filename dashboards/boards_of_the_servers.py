@@ -115,7 +115,7 @@ def storage():
                                  "snapshots wait for the disk."),
         lines("Behind with compactions", BYTES, ("ballast_shard_database_compaction_bytes{@shard}", "{{instance}}"),
               about="What RocksDB estimates that compactions still have to rewrite."),
-        lines("Files of level 0", NUMBER, ("ballast_shard_database_level0_files{@shard}", "{{instance}}"),
+        lines("Files of level 0", NUMBER, ("ballast_shard_database_uncompacted_files{@shard}", "{{instance}}"),
               about="That no compaction has taken yet; where there are too many, writes are held up."),
         lines("Failures of the database", NUMBER, ("increase(ballast_shard_database_errors_total{@shard}[@])", "{{instance}}"), warning=1,
               about="Of RocksDB's own threads: a full disk, or a bad one."),

@@ -201,7 +201,7 @@ DatabaseSeries::DatabaseSeries(Metrics* metrics) {
   memtable_bytes = shard.gauge("memtable_bytes");
   cache_bytes = shard.gauge("cache_bytes");
   compaction_bytes = shard.gauge("compaction_bytes");
-  level0_files = shard.gauge("level0_files");
+  level0_files = shard.gauge("uncompacted_files");
   slowed = shard.counter("stalled_seconds_total", "slowed");
   stopped = shard.counter("stalled_seconds_total", "stopped");
   errors = shard.counter("errors_total");

@@ -265,7 +265,7 @@ const std::vector<MetricEntry>& shard_entries() {
        "bytes",
        {},
        "What RocksDB estimates that compactions still have to rewrite."},
-      {"ballast_shard_database_level0_files",
+      {"ballast_shard_database_uncompacted_files",
        kGauge,
        "files",
        {},
