@@ -17,6 +17,15 @@ OF_A_STEP = f"({EXCESS}) * scalar(sum(rate(ballast_lead_step{{@job}}[@])))"
 
 YES_NO = {0: "no", 1: "yes"}
 
+# Of each worker's steps, by phase; and the worker whose steps take longest.
+PHASE_TIMES = mean("ballast_shard_worker_phase_seconds", "@job", "worker, phase")
+LONGEST = f"(topk(1, sum by (worker) ({PHASE_TIMES})) >= bool 0)"
+
+# Where steps are divided among workers (sync and local): items are of no common step.
+IN_ROUNDS = "and on () max(ballast_lead_worker_slot_seconds{@job}) > 0"
+THROUGHPUT = "sum(rate(ballast_lead_examples_total{@job}[@]))"
+SLOT_TIMES = "(max by (worker) (ballast_lead_worker_slot_seconds{@job}) > 0)"
+
 
 def overview():
     state = Row("State", (
@@ -130,6 +139,43 @@ def stragglers():
         lines("Corrupt examples", NUMBER, ("ballast_worker_corrupt_examples_total{@own}", "{{instance}}"),
               about="Examples of the worker's data that could not be read (data.corrupt: skip)."),
     ))
+    recoverable = Row("What slow workers cost", (
+        lines("Recoverable throughput", EACH_SECOND, (f"{THROUGHPUT} {IN_ROUNDS}", "as it is"),
+              (f"{THROUGHPUT} / clamp_min(1 - max({OF_A_STEP}), 0.05) {IN_ROUNDS}", "nobody later than the median"),
+              (f"{THROUGHPUT} * sum(1 / clamp_max({SLOT_TIMES}, scalar(quantile(0.5, {SLOT_TIMES})))) / "
+               f"sum(1 / {SLOT_TIMES}) {IN_ROUNDS}", "nobody slower than the median"), width=12, needs="rounds",
+              derived="examples each second, times what steps would be shorter, or slots faster",
+              about="Examples each second, and two estimates: if the latest worker's part of a step arrived when the median "
+                    "worker's does, and if slots of workers that are slower than the median took as long as the median's "
+                    "(steps being divided by speed). `ballast analyze` replays the steps and says it exactly, by worker and cause."),
+        ranking("Worst and median worker, by phase", SECONDS, (f"max by (phase) ({PHASE_TIMES})", "{{phase}}, worst"),
+                (f"quantile by (phase) (0.5, {PHASE_TIMES})", "{{phase}}, median"), width=12, height=7,
+                about="Mean time of each phase of a step: of the worker for which it is longest, and of the median worker. The "
+                      "phase in which they differ says why steps wait."),
+        lines("Step of the slowest worker", SECONDS,
+              (f"sum by (phase) ({PHASE_TIMES} * on (worker) group_left () {LONGEST})", "{{phase}}"), width=12, stacked=True,
+              about="The phases of the worker whose steps take longest, one on top of the other."),
+        lines("Step of the median worker", SECONDS, (f"quantile by (phase) (0.5, {PHASE_TIMES})", "{{phase}}"), width=12,
+              stacked=True, about="The median of each phase over all workers, one on top of the other: the same height would be the same pace."),
+    ))
+    computing = Row("What workers compute", (
+        lines("Examples computed", EACH_SECOND, ("rate(ballast_worker_examples_total{@own}[@])", "{{instance}}"), width=6,
+              about="Of all slots that the worker computes, whether or not they count."),
+        lines("Gradients that were not finite", NUMBER, ("increase(ballast_worker_non_finite_slots_total{@own}[@])", "{{instance}}"),
+              warning=1, width=6, about="Slots with an infinity or a NaN. Of one worker alone: its machine, or its part of the data."),
+        lines("Gradient norms", NUMBER, ("ballast_worker_gradient_norm{@own}", "{{instance}} {{group}}"), width=12,
+              about="Of a slot now and then, by group of layers. Layers that grow apart, or go to 0, learn badly; a worker whose "
+                    "norms are unlike the others' computes something else."),
+        lines("Processors, workers", SHARE, ("rate(ballast_process_processor_seconds_total{@own}[@])", "{{instance}}"),
+              about="Processor time of the process each second: 2 are two processors."),
+        lines("Stolen from workers", SHARE, ("rate(ballast_machine_steal_seconds_total{@own}[@])", "{{instance}}"), warning=0.2,
+              about="Processor time that the hypervisor gave to others while the worker's machine had work, of all its processors."),
+        lines("Workers held back by a quota", SHARE, ("rate(ballast_process_throttled_seconds_total{@own}[@])", "{{instance}}, time"),
+              ("rate(ballast_process_throttled_periods_total{@own}[@]) / "
+               "clamp_min(rate(ballast_process_quota_periods_total{@own}[@]), 0.001)", "{{instance}}, periods"), warning=0.2,
+              derived="seconds each second, and periods of all periods",
+              about="Of the worker's control group: its limit of processors is too low. Time is that of all processors together."),
+    ))
     gpus = Row("GPUs", (
         lines("Utilization", SHARE, ("ballast_worker_gpu_utilization{@own}", "{{instance}}"), needs="gpu", width=6,
               about="Share of the last moments in which the GPU ran a kernel, of any process."),
@@ -142,7 +188,7 @@ def stragglers():
               warning=1, words=YES_NO, width=6, about="1 while the GPU runs slower than it could, by reason."),
     ))
     return Board("ballast-stragglers", "Ballast: stragglers", "Which worker holds the job up, and why?",
-                 (lateness, lead, phases, gpus), ("worker",))
+                 (lateness, lead, phases, recoverable, computing, gpus), ("worker",))
 
 
 def communication():
@@ -159,6 +205,20 @@ def communication():
                                            "{{instance}}"), about="Time of the push phase of a step."),
         lines("Pull, 99 of 100", SECONDS, (quantile(0.99, "ballast_worker_phase_seconds", '@own,phase="pull"', "instance"),
                                            "{{instance}}"), about="Time of the pull phase of a step: a wait for weights."),
+    ))
+    exposed = Row("What no computing hides", (
+        lines("Exposed communication", SHARE, ("rate(ballast_worker_exposed_seconds_total{@own}[@])", "{{instance}}"), width=12,
+              about="Share of the time in which the worker computes nothing while its contributions have no receipt, or weights "
+                    "that it asked for are not there. Waits for who is slower are part of it."),
+        lines("Contributions, by worker", RATE_OF_BYTES, ("sum by (worker) (rate(ballast_shard_worker_bytes_total{@worker}[@]))", "{{worker}}"),
+              width=12, about="Payload that servers have had from each worker."),
+        lines("In vain, by worker", EACH_SECOND,
+              ('sum by (worker, outcome) (rate(ballast_shard_worker_contributions_total{@worker,outcome!="accepted"}[@]))',
+               "{{worker}} {{outcome}}"), width=12,
+              about="Contributions that were covered already, too old, or of an older timeline, by who had computed them."),
+        ranking("Refusals, by sender", NUMBER, ("sum by (worker, reason) (ballast_shard_worker_refusals_total{@job})", "{{worker}} {{reason}}"),
+                needs="refusals", width=12, height=7,
+                about="Messages that servers have refused so far, by who sent them (none: of whom no contribution was taken) and why."),
     ))
     again = Row("Work and messages in vain", (
         lines("Contributions, by outcome", EACH_SECOND,
@@ -199,4 +259,4 @@ def communication():
               about="Messages of the lanes."),
     ))
     return Board("ballast-communication", "Ballast: communication", "Is the network, or a slow reader, what steps wait for?",
-                 (traffic, again, readers), ("shard", "lane", "worker"))
+                 (traffic, exposed, again, readers), ("shard", "lane", "worker"))

@@ -5,6 +5,14 @@ from panels import (BYTES, EACH_SECOND, NUMBER, RATE_OF_BYTES, SECONDS, SHARE, B
                     number, quantile)
 
 
+STAGES = "rate(ballast_shard_stage_seconds_total{@lane}[@])"
+BUSY = 'sum by (instance, lane) (rate(ballast_shard_stage_seconds_total{@lane,stage!="waiting"}[@]))'
+
+# Of what workers compute, what became part of steps; an evaluation is neither.
+GOODPUT = ("clamp_max(sum(rate(ballast_lead_examples_total{@job}[@])) / "
+           "(sum(rate(ballast_worker_examples_total{@job}[@])) > 0), 1)")
+
+
 def shards():
     serving = Row("Who serves", (
         lines("Serving", NUMBER, ("min by (instance) (ballast_shard_serving{@lane})", "{{instance}}"), words=YES_NO,
@@ -36,6 +44,34 @@ def shards():
               (each_second("ballast_shard_waited_for_factors_total", "@lane", "instance"), "{{instance}}"),
               about="Covered chunks that had to wait for the lead's factors. Clipping by global norm makes it normal."),
     ))
+    stages = Row("Where the lanes' time goes", (
+        lines("Stages", SHARE, (f"sum by (stage) ({STAGES}) / scalar(sum({STAGES}))", "{{stage}}"), width=12, stacked=True,
+              derived="seconds of each stage over those of all stages",
+              about="Shares of the lanes' time. `reading` is messages of workers and what the lane decides on them; `replying` and "
+                    "`storing` hand over to other threads."),
+        lines("Processor of lanes", SHARE,
+              ("sum by (instance) (rate(ballast_shard_processor_seconds_total{@lane}[@])) / "
+               'sum by (instance) (rate(ballast_shard_stage_seconds_total{@lane,stage!="waiting"}[@]))', "{{instance}}"), width=12,
+              derived="processor seconds over seconds in which the threads did not wait",
+              about="Of the time in which lanes' threads do not wait, that in which they have a processor. Well below 1: too few "
+                    "processors for the threads of this machine, or a quota."),
+        lines("Skew", NUMBER, (f"max by (instance) ({BUSY}) / avg by (instance) ({BUSY})", "{{instance}}, lanes"),
+              (f"max({BUSY}) / avg({BUSY})", "all lanes"), derived="one busy share over another",
+              about="How much busier the busiest lane is than the mean: 1 is an even load."),
+        lines("Unread", SECONDS, ("max by (instance) (ballast_shard_unread_seconds{@lane})", "{{instance}}"), warning=2,
+              about="For how long something that workers have sent may have waited: since the lane last found nothing to read."),
+        lines("Age of the open step", SECONDS, ("max by (instance) (ballast_shard_open_step_seconds{@lane})", "{{instance}}"),
+              about="For how long the oldest step that collects has been the oldest, while contributions are held."),
+        lines("Processors, shards", SHARE, ("rate(ballast_process_processor_seconds_total{@shard}[@])", "{{instance}}"),
+              about="Processor time of the process each second: 2 are two processors."),
+        lines("Stolen from shards", SHARE, ("rate(ballast_machine_steal_seconds_total{@shard}[@])", "{{instance}}"), warning=0.2,
+              about="Processor time that the hypervisor gave to others while the shard's machine had work, of all its processors."),
+        lines("Shards held back by a quota", SHARE, ("rate(ballast_process_throttled_seconds_total{@shard}[@])", "{{instance}}, time"),
+              ("rate(ballast_process_throttled_periods_total{@shard}[@]) / "
+               "clamp_min(rate(ballast_process_quota_periods_total{@shard}[@]), 0.001)", "{{instance}}, periods"), warning=0.2,
+              derived="seconds each second, and periods of all periods",
+              about="Of the shard's control group: its limit of processors is too low. Time is that of all processors together."),
+    ))
     memory = Row("Memory", (
         lines("Buffers", BYTES, ("sum by (instance) (ballast_shard_pool_bytes{@lane})", "{{instance}}"), width=12,
               about="Two versions of each chunk's weights, the optimizer's state, and those that replies kept."),
@@ -44,6 +80,10 @@ def shards():
         lines("Contributions", BYTES, ("sum by (instance) (ballast_shard_contribution_bytes{@lane})", "{{instance}}"),
               ("sum by (instance) (ballast_shard_contribution_memory_bytes{@lane})", "{{instance}}, memory for them"), width=12,
               about="Held, or called and still to come; never more than the memory that the job gives them."),
+        lines("Held and on the way", BYTES, ("sum by (instance) (ballast_shard_held_bytes{@lane})", "{{instance}}, held"),
+              ("clamp_min(sum by (instance) (ballast_shard_contribution_bytes{@lane}) - "
+               "sum by (instance) (ballast_shard_held_bytes{@lane}), 0)", "{{instance}}, called"), width=12,
+              about="Contributions that have come and are held, and those that were called and are on their way."),
         lines("Waits for room", EACH_SECOND,
               (each_second("ballast_shard_waited_for_room_total", "@lane", "instance"), "{{instance}}"), width=6,
               about="Turns in which an offered contribution found no room. Steps wait for it if it goes on: more memory, shards or fewer workers."),
@@ -58,7 +98,7 @@ def shards():
               about="Updates that had no room for weights that are still read, and connections ended because nobody read them."),
     ))
     return Board("ballast-shards", "Ballast: shards", "Is a shard or lane what steps wait for, and is the load even?",
-                 (serving, work, memory), ("shard", "lane"))
+                 (serving, work, stages, memory), ("shard", "lane"))
 
 
 def storage():
@@ -70,6 +110,15 @@ def storage():
         lines("Memory of the database", BYTES, ("ballast_shard_database_memtable_bytes{@shard}", "{{instance}}, written"),
               ("ballast_shard_database_cache_bytes{@shard}", "{{instance}}, read"),
               about="Writes that are in no file yet, and what is kept of files; both together at most 52 MiB."),
+        lines("Writes held up", SHARE, ("rate(ballast_shard_database_stalled_seconds_total{@shard}[@])", "{{instance}} {{how}}"),
+              warning=0.1, about="Share of the time in which RocksDB slows or stops writes because flushes or compactions are behind: "
+                                 "snapshots wait for the disk."),
+        lines("Behind with compactions", BYTES, ("ballast_shard_database_compaction_bytes{@shard}", "{{instance}}"),
+              about="What RocksDB estimates that compactions still have to rewrite."),
+        lines("Files of level 0", NUMBER, ("ballast_shard_database_uncompacted_files{@shard}", "{{instance}}"),
+              about="That no compaction has taken yet; where there are too many, writes are held up."),
+        lines("Failures of the database", NUMBER, ("increase(ballast_shard_database_errors_total{@shard}[@])", "{{instance}}"), warning=1,
+              about="Of RocksDB's own threads: a full disk, or a bad one."),
         lines("Ledger writes, 99 of 100", SECONDS, (quantile(0.99, "ballast_lead_ledger_write_seconds", "@job"), "ledger"),
               about="From when the lead asked for a write of its ledger until it heard what came of it."),
     ))
@@ -79,6 +128,8 @@ def storage():
               about="What a recovery without a journal goes back to is `complete`: the distance to `step` is at stake."),
         lines("Time of a snapshot", SECONDS, (mean("ballast_shard_snapshot_seconds", "@lane", "instance"), "{{instance}}"),
               about="Mean, from the first chunk taken until all of a lane's chunks were durable.", width=12),
+        lines("Age of the newest snapshot", SECONDS, ("ballast_lead_snapshot_age_seconds{@job}", "age"),
+              about="Since it became complete, or since the lead began: so much time of training is at stake without a journal."),
         lines("Bytes of snapshots", RATE_OF_BYTES,
               (each_second("ballast_shard_snapshot_bytes_total", "@lane", "instance"), "{{instance}}"),
               about="Weights and optimizer state written."),
@@ -159,8 +210,21 @@ def faults():
               about="Slots that workers of which nothing has counted yet, or that have none, compute beside their holders "
                     "(sync and local)."),
     ))
+    costs = Row("What it costs, and who is silent", (
+        lines("Goodput", SHARE, (GOODPUT, "examples that count"), derived="examples that count over those computed",
+              about="Of the examples that workers compute, those that became part of steps that last. What is computed twice "
+                    "(backups, steps trained again, dead workers' slots) is the rest. Rates of two processes: it scatters."),
+        number("Recovering", SECONDS, "ballast_lead_recovering_seconds{@job}", warning=0.001, height=7, width=8,
+               about="For how long the job has been recovering; 0: it is not."),
+        lines("Time in recoveries", SECONDS, ("increase(ballast_lead_recovery_seconds_sum{@job}[@])", "seconds"),
+              about="Of those that ended: from when a shard was last heard of, or the job went back, until all shards serve."),
+        lines("Silence of workers", SECONDS, ("ballast_lead_worker_silence_seconds{@job}", "{{worker}}"), width=12,
+              about="Since the lead heard of each live worker: the age of its newest heartbeat."),
+        lines("Silence of shards", SECONDS, ("ballast_lead_shard_silence_seconds{@job}", "shard {{shard}}"), width=12,
+              about="Since the lead heard of the shard's most silent lane."),
+    ))
     return Board("ballast-faults", "Ballast: faults and elasticity", "Who died, came or left, and what did it cost?",
-                 (now, events, slots))
+                 (now, events, slots, costs))
 
 
 def staleness():
@@ -185,5 +249,13 @@ def staleness():
               " - (ballast_lead_worker_step{@worker} and ballast_lead_worker_live{@worker} == 1)", "{{worker}}"),
              about="In steps. In async and ssp the spread of the workers is what makes gradients stale."),
     ))
+    by_worker = Row("Whose gradients are stale (async and ssp)", (
+        lines("Mean staleness, by worker", NUMBER,
+              ("sum by (worker) (rate(ballast_shard_worker_staleness_total{@worker}[@])) / "
+               "sum by (worker) (rate(ballast_shard_worker_updates_total{@worker}[@]))", "{{worker}}"), needs="items", width=12,
+              derived="updates over updates", about="Of the updates that each worker's contributions made: a slow worker's are staler."),
+        lines("Updates, by worker", EACH_SECOND, ("sum by (worker) (rate(ballast_shard_worker_updates_total{@worker}[@]))", "{{worker}}"),
+              needs="items", width=12, about="Of chunks, that each worker's contributions made."),
+    ))
     return Board("ballast-staleness", "Ballast: staleness", "How old are the weights that updates were computed from?",
-                 (by_lane, workers), ("shard", "lane", "worker"))
+                 (by_lane, by_worker, workers), ("shard", "lane", "worker"))

@@ -31,6 +31,7 @@ BAD = "red"
 VALUES = {
     "{{phase}}": ("data_wait", "pull", "forward", "backward", "push"),
     "{{outcome}}": ("accepted", "duplicate", "superseded", "stale", "expired", "durable", "failed", "done"),
+    "{{stage}}": ("waiting", "reading", "summing", "applying", "replying", "storing", "other"),
     "{{cause}}": ("shard", "mark", "below_cut", "lives", "non_finite", "torn", "unknown"),
 }
 
@@ -42,6 +43,7 @@ NEEDS = {
     "rounds": "the job is of mode sync or local",
     "items": "the job is of mode async or ssp",
     "journal": "the job has a journal (`durability.mode: journal`)",
+    "refusals": "a server has refused a message",
     "gpu": "a worker computes on a GPU whose driver tells",
 }
 

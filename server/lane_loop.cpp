@@ -45,13 +45,14 @@ LaneLoop::LaneLoop(zmq::context_t& context, const ServerKeys& keys, const Job& j
       lane_(with_address(config, workers_.address())),
       weights_(job, ids_of(config)),
       storage_(job, std::move(services), config.id.lane, ids_of(config), config.memory_bytes),
-      metrics_(metrics, config.id, config.lanes),
+      metrics_(metrics, config.id, config.lanes, storage_.tallies()),
       trace_(config.lanes, updates_per_step(job.spec.training), ids_of(config)),
       handshakes_(metrics, "lane " + std::to_string(config.id.lane)),
       ticks_(kLaneTick),
       lead_patience_(addresses.lead_patience),
       keeping_(std::move(keeping)),
-      memory_bytes_(config.memory_bytes) {}
+      memory_bytes_(config.memory_bytes),
+      each_slot_is_update_(is_item_mode(job.spec.training.mode)) {}
 
 void LaneLoop::close() {
   workers_.close();
@@ -96,8 +97,11 @@ bool LaneLoop::has_more() const { return lane_.has_more() || storage_.has_more(w
 
 void LaneLoop::turn(Poll& poll) {
   releases_.be_quiet(!lane_.waits_for_release());
+  auto& stages = metrics_.stages();
+  stages.enter(LaneStage::waiting, monotonic_micros());
   poll.wait(has_more() ? 0 : ticks_.until(monotonic_micros()));
   turn_.begin(monotonic_micros());
+  stages.enter(LaneStage::other, turn_.began());
   trace_.turn(turn_.began());
   take_released();
   if (lane_.has_more()) {
@@ -136,7 +140,7 @@ void LaneLoop::tick(Micros now) {
   }
   take_ended();
   feed(lane::Tick{now, workers_.read_up_at()});
-  metrics_.update(lane_, weights_);
+  metrics_.update(lane_, weights_, {now, workers_.read_up_at(), payloads_.bytes()});
   handshakes_.take(workers_.callers());
   tell_held_lines();
   storage_.update_metrics();
@@ -186,6 +190,7 @@ void LaneLoop::look_at_the_lead() {
 }
 
 void LaneLoop::receive_from_workers() {
+  const WithinStage reading(metrics_.stages(), LaneStage::reading);
   for (int i = 0; i < kLaneMessagesPerTurn && !ending_ && (i == 0 || !turn_.over()); ++i) {
     auto received = workers_.receive(turn_);
     if (!received) {
@@ -194,7 +199,7 @@ void LaneLoop::receive_from_workers() {
     if (auto* incoming = std::get_if<WorkerConnections::Incoming>(&*received)) {
       receive(*incoming);
     } else {
-      metrics_.unreadable();
+      metrics_.unreadable_of_worker(std::get<WorkerConnections::Unreadable>(*received).why);
     }
   }
   take_ended();
@@ -209,7 +214,7 @@ void LaneLoop::take_ended() {
 
 void LaneLoop::receive(WorkerConnections::Incoming& incoming) {
   const auto bytes = incoming.payload_bytes();
-  const auto payload = incoming.payload ? payloads_.add(std::move(*incoming.payload)) : kNoPayload;
+  const auto payload = incoming.payload ? payloads_.add(std::move(*incoming.payload), incoming.session) : kNoPayload;
   metrics_.received(incoming.session, incoming.message, bytes);
   const auto taken = lane_.taken();
   const auto read_at = monotonic_micros();
@@ -221,6 +226,7 @@ void LaneLoop::receive(WorkerConnections::Incoming& incoming) {
     metrics_.contributed(incoming.session, *push, turn_.began());
     trace_.contributed(incoming.session, *push, incoming.sent, read_at);
   }
+  metrics_.judged();
 }
 
 void LaneLoop::receive_from_lead() {
@@ -277,6 +283,7 @@ void LaneLoop::take_released() {
 }
 
 void LaneLoop::take_from_storage() {
+  const WithinStage storing(metrics_.stages(), LaneStage::storing);
   if (const auto failed = storage_.load(weights_, turn_)) {
     feed(*failed);
   }
@@ -307,6 +314,7 @@ void LaneLoop::feed(const lane::Event& event) {
   tell(event);
   auto actions = lane_.step(event);
   for (auto& action : actions) {
+    const WithinStage within(metrics_.stages(), stage_of(action));
     std::visit([this](auto& body) { carry_out(body); }, action);
   }
   while (!events_.empty()) {
@@ -362,6 +370,9 @@ void LaneLoop::carry_out(lane::Apply& action) {
                    {action.step, action.slot, action.staleness});
   }
   trace_.applied(action, begun, monotonic_micros());
+  if (each_slot_is_update_) {
+    metrics_.applied(payloads_.sender(action.root), action.staleness);
+  }
   payloads_.drop(action.root);
   if (action.statistics) {
     events_.emplace_back(lane::StatisticsRead{weights_.statistics(action.chunk, action.step), action.timeline});

@@ -124,6 +124,7 @@ class LaneLoop {
   Mailbox<bool> departures_;
   const SocketKeeping keeping_;
   const std::uint64_t memory_bytes_;  // of contributions, those on their way among them
+  const bool each_slot_is_update_;    // by itself: in item mode
   bool is_renewed_ = false;           // the workers' socket
 };
 

@@ -1,18 +1,31 @@
 #include "server/lane_metrics.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
+#include "common/machine/processor_time.h"
 #include "server/twin_name.h"
 
 namespace ballast {
 
-LaneMetrics::LaneMetrics(Metrics* metrics, LaneId lane, std::uint32_t lanes)
+namespace {
+
+// In the order of RefusalCode.
+constexpr std::array kRefusalReasons = {"malformed",    "wrong_protocol", "unknown_session", "wrong_job",
+                                        "wrong_target", "out_of_range",   "not_serving",     "too_many",
+                                        "not_taken",    "wrong_bits"};
+static_assert(kRefusalReasons.size() == static_cast<std::size_t>(RefusalCode::wrong_bits) + 1);
+
+}  // namespace
+
+LaneMetrics::LaneMetrics(Metrics* metrics, LaneId lane, std::uint32_t lanes, std::shared_ptr<WorkerTallies> tallies)
     : metrics_(metrics),
       lane_(lane.lane),
       series_(metrics, lane.lane),
       turns_(metrics, "lane " + std::to_string(lane.lane)),
       snapshots_(metrics, lane.lane),
+      tallies_(tallies ? std::move(tallies) : std::make_shared<WorkerTallies>(metrics)),
       names_(kMaxSessions),
       workers_(std::min<std::size_t>(Metrics::kMaxSeries / kPhases / std::max(lanes, 1U), kMaxSessions)) {}
 
@@ -43,7 +56,8 @@ LaneMetrics::WorkerState* LaneMetrics::state_of(SessionId session, Micros now) {
     forget_oldest();
   }
   namesakes_[*name].insert(session);
-  return &workers_.add(session, {*name, *name, LaneWorkerSeries(metrics_, lane_, *name), now, now, ~Step{0}});
+  return &workers_.add(session,
+                       {*name, *name, LaneWorkerSeries(metrics_, lane_, *name), tallies_->of(*name), now, now});
 }
 
 void LaneMetrics::forget_oldest() {
@@ -77,6 +91,8 @@ void LaneMetrics::settle_name(SessionId session, WorkerState& worker, Micros now
   const auto name = is_twin(session, worker, now) ? name_of_twin(worker.name, session) : worker.name;
   if (name != worker.shown) {
     worker.series = LaneWorkerSeries(metrics_, lane_, name);
+    worker.tally = tallies_->of(name);
+    worker.updates = {};
     const auto before = std::exchange(worker.shown, name);
     remove_unless_shown(before);
   }
@@ -87,13 +103,54 @@ void LaneMetrics::received(SessionId session, const Message& message, std::uint6
   names_.use(session);
   if (const auto* hello = std::get_if<LaneHello>(&message)) {
     greeting_ = {session, hello->name};
+  } else if (std::holds_alternative<Push>(message)) {
+    const auto* worker = workers_.peek(session);
+    in_hand_ = {session, payload_bytes, worker != nullptr};
+    if (worker != nullptr) {
+      worker->tally->bytes->add(static_cast<double>(payload_bytes));
+    }
   }
 }
 
+// Receipts may come long after what they are for, and to who has no series any more.
 void LaneMetrics::sent(SessionId session, const Message& message) {
+  const auto* worker = workers_.peek(session);
   if (std::holds_alternative<LaneWelcome>(message) && greeting_.first == session) {
     welcomed(session, greeting_.second);
+  } else if (const auto* refusal = std::get_if<Refused>(&message)) {
+    refused(worker == nullptr ? std::string() : worker->shown, refusal->code);
+  } else if (worker == nullptr) {
+    return;
+  } else if (const auto* receipt = std::get_if<Receipt>(&message)) {
+    const auto& tally = *worker->tally;
+    const std::array by_outcome = {tally.accepted.get(), tally.duplicate.get(), tally.expired.get()};
+    if (receipt->outcome != ReceiptOutcome::not_yet) {
+      by_outcome.at(static_cast<std::size_t>(receipt->outcome))->add();
+    }
+  } else if (std::holds_alternative<Stale>(message) && session == in_hand_.session) {
+    worker->tally->stale->add();
   }
+}
+
+void LaneMetrics::unreadable_of_worker(RefusalCode why) {
+  unreadable();
+  refused({}, why);
+}
+
+void LaneMetrics::refused(const std::string& sender, RefusalCode why) const {
+  worker_refusals(metrics_, sender, kRefusalReasons.at(static_cast<std::size_t>(why)))->add();
+}
+
+void LaneMetrics::applied(SessionId session, std::uint64_t staleness) {
+  auto* worker = workers_.use(session);
+  if (worker == nullptr) {
+    return;
+  }
+  if (!worker->updates.updates) {
+    worker->updates = worker->tally->updates();
+  }
+  worker->updates.updates->add();
+  worker->updates.staleness->add(static_cast<double>(staleness));
 }
 
 // Once per worker and step: its first contribution to the step counts.
@@ -103,7 +160,13 @@ void LaneMetrics::contributed(SessionId session, const Push& push, Micros now) {
     newest_step_at_ = now;
   }
   auto* worker = state_of(session, now);
-  if (worker == nullptr || worker->last_step == push.step) {
+  if (worker == nullptr) {
+    return;
+  }
+  if (!std::exchange(in_hand_.is_counted, true)) {
+    worker->tally->bytes->add(static_cast<double>(in_hand_.bytes));
+  }
+  if (worker->last_step == push.step) {
     return;
   }
   worker->last_step = push.step;
@@ -114,7 +177,7 @@ void LaneMetrics::contributed(SessionId session, const Push& push, Micros now) {
   worker->series.phases.observe(push.phases);
 }
 
-void LaneMetrics::update(const Lane& lane, const LaneWeights& weights) {
+void LaneMetrics::update(const Lane& lane, const LaneWeights& weights, const Now& now) {
   const auto raise = [](Counter& counter, std::uint64_t total) { counter.raise_to(static_cast<double>(total)); };
   const auto counters = lane.counters();
   raise(*series_.accepted, counters.updates.accepted);
@@ -145,6 +208,21 @@ void LaneMetrics::update(const Lane& lane, const LaneWeights& weights) {
   series_.memory->set(static_cast<double>(lane.memory_bytes()));
   series_.covered_items->set(static_cast<double>(lane.covered_items()));
   update_staleness(counters.updates.staleness);
+  series_.held_bytes->set(static_cast<double>(now.held));
+  update_times(lane, now);
+}
+
+void LaneMetrics::update_times(const Lane& lane, const Now& now) {
+  const auto seconds = [](Micros span) { return static_cast<double>(span) * 1e-6; };
+  if (lane.open_step() != open_.step || now.held == 0) {
+    open_ = {lane.open_step(), now.now};
+  }
+  series_.open_step_age->set(seconds(now.now - open_.since));
+  series_.unread->set(now.read_up_at == 0 ? 0 : seconds(now.now - std::min(now.now, now.read_up_at)));
+  for (std::size_t stage = 0; stage < series_.stages.size(); ++stage) {
+    series_.stages[stage]->raise_to(seconds(stages_.spent(stage)));
+  }
+  series_.processor->raise_to(std::chrono::duration<double>(processor_time()).count());
 }
 
 // The core counts by the bits of the number of updates, as the histogram does, but without an end.

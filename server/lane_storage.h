@@ -19,6 +19,7 @@
 #include "server/shard_journal.h"
 #include "server/shard_storage.h"
 #include "server/weights.h"
+#include "server/worker_tallies.h"
 #include "storage/copies/snapshot_copier.h"
 
 namespace ballast {
@@ -34,6 +35,7 @@ struct ShardServices {
   std::function<std::string()> trouble;  // what goes wrong in the shard while the job goes on; empty: nothing
   // A lane lets the server go that was told to end.
   std::function<void(const lane::Leave&)> left = {};
+  std::shared_ptr<WorkerTallies> tallies = {};  // null: each lane has its own
 };
 
 // The lane's thread asks; answers come as events of its core, from other threads. One lane of the shard speaks for it
@@ -81,6 +83,7 @@ class LaneStorage {
   // The step that the timeline's weights are loaded from.
   [[nodiscard]] Step base() const { return loader_.beginning().step; }
   void update_metrics();
+  [[nodiscard]] const std::shared_ptr<WorkerTallies>& tallies() const { return services_.tallies; }
 
  private:
   void tell(const StoreStatus& status, lane::Event done);

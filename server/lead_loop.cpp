@@ -191,6 +191,7 @@ void LeadLoop::dispatch(const std::string& routing_id, const Received& received)
     decisions_.measured_at = monotonic_micros();
   }
   if (const auto* session = std::get_if<SessionPeer>(&from->peer)) {
+    metrics_.heard(session->session, monotonic_micros());
     auto key = std::holds_alternative<WorkerHello>(message) ? peers_.key_of(first) : std::string();
     lead_.hear(lead::FromWorker{session->session, &message, std::move(key)}, monotonic_micros());
   } else if (const auto* lane = std::get_if<LanePeer>(&from->peer)) {
@@ -368,7 +369,7 @@ Status LeadLoop::status() const {
 
 void LeadLoop::tell_changes() {
   const auto status = this->status();
-  metrics_.update(status, lead_.generation());
+  metrics_.update(status, lead_.generation(), lead_.shards(), monotonic_micros());
   for (const auto& line : news_.of(status)) {
     log_line(line.level, line.kind, line.text);
   }

@@ -1,13 +1,21 @@
 #include "server/lead_metrics.h"
 
+#include <algorithm>
 #include <limits>
 #include <string>
+#include <utility>
 
 #include "server/twin_name.h"
 
 namespace ballast {
 
-void LeadMetrics::update(const Status& status, Generation generation) {
+void LeadMetrics::heard(SessionId session, Micros now) {
+  if (const auto known = heard_.find(session); known != heard_.end()) {
+    known->second = now;
+  }
+}
+
+void LeadMetrics::update(const Status& status, Generation generation, const ShardRoster& shards, Micros now) {
   std::size_t live = 0;
   for (const auto& session : status.sessions) {
     live += session.live ? 1 : 0;
@@ -34,8 +42,13 @@ void LeadMetrics::update(const Status& status, Generation generation) {
   }
   for (const auto& [name, session] : workers) {
     update_worker(session);
+    const auto heard = heard_.find(session.session);
+    const bool is_heard = session.live && heard != heard_.end();
+    workers_.at(name).silence->set(is_heard ? static_cast<double>(now - std::min(now, heard->second)) * 1e-6 : 0);
   }
   forget_others(workers);
+  update_silence(status, shards, now);
+  update_recovery(status, shards, now);
   series_.sessions->set(static_cast<double>(live));
   series_.generation->set(static_cast<double>(generation));
   update_course(status);
@@ -46,6 +59,40 @@ void LeadMetrics::update(const Status& status, Generation generation) {
   for (const auto& [phase, gauge] : series_.phases) {
     gauge->set(status.phase == phase ? 1 : 0);
   }
+}
+
+// A session that is new here has just been heard.
+void LeadMetrics::update_silence(const Status& status, const ShardRoster& shards, Micros now) {
+  std::unordered_map<SessionId, Micros> heard;
+  for (const auto& session : status.sessions) {
+    const auto known = heard_.find(session.session);
+    heard.emplace(session.session, known == heard_.end() ? now : known->second);
+  }
+  heard_ = std::move(heard);
+  std::map<std::uint32_t, Micros> oldest;  // by shard
+  for (const auto& [id, lane] : shards.lanes()) {
+    const auto known = oldest.try_emplace(id.shard, lane.heard_at).first;
+    known->second = std::min(known->second, lane.heard_at);
+  }
+  for (const auto& [shard, heard_at] : oldest) {
+    auto& gauge = shard_silence_[shard];
+    if (!gauge) {
+      gauge = lead_shard_silence(metrics_, shard);
+    }
+    gauge->set(static_cast<double>(now - std::min(now, heard_at)) * 1e-6);
+  }
+}
+
+void LeadMetrics::update_recovery(const Status& status, const ShardRoster& shards, Micros now) {
+  const auto silent = shards.longest_silent(now, now, status.step).span;
+  if (const auto took = recovery_.look({status.phase, silent, shards.all_serve()}, now)) {
+    series_.recovery->observe_micros(*took);
+  }
+  series_.recovering->set(static_cast<double>(recovery_.lasts(now)) * 1e-6);
+  if (status.snapshot != snapshot_.step || snapshot_.since == 0) {
+    snapshot_ = {status.snapshot, now};
+  }
+  series_.snapshot_age->set(static_cast<double>(now - snapshot_.since) * 1e-6);
 }
 
 // The lead forgets the longest dead, in its status first.

@@ -6,19 +6,20 @@
 
 namespace ballast {
 
-PayloadId Payloads::add(Frame frame) {
+PayloadId Payloads::add(Frame frame, SessionId sender) {
   const auto payload = next_++;
   bytes_ += frame.size();
-  frames_.emplace(payload, std::make_shared<Frame>(std::move(frame)));
+  held_.emplace(payload, Held{std::make_shared<Frame>(std::move(frame)), sender});
   return payload;
 }
 
 void Payloads::sum(PayloadId into, PayloadId with, bool is_root) {
-  auto& sum = *frames_.at(into);
-  const auto addend = frames_.extract(with);
-  bytes_ -= addend.mapped()->size();
+  auto& sum = *held_.at(into).frame;
+  const auto extracted = held_.extract(with);
+  const auto& addend = *extracted.mapped().frame;
+  bytes_ -= addend.size();
   auto* const sums = reinterpret_cast<float*>(sum.data());
-  const auto* const addends = reinterpret_cast<const float*>(addend.mapped()->bytes().data());
+  const auto* const addends = reinterpret_cast<const float*>(addend.bytes().data());
   const auto elements = sum.size() / sizeof(float);
   if (!is_root) {
     add_into(sums, addends, elements);
@@ -28,12 +29,12 @@ void Payloads::sum(PayloadId into, PayloadId with, bool is_root) {
 }
 
 void Payloads::drop(PayloadId payload) {
-  const auto dropped = frames_.extract(payload);
-  bytes_ -= dropped.empty() ? 0 : dropped.mapped()->size();
+  const auto dropped = held_.extract(payload);
+  bytes_ -= dropped.empty() ? 0 : dropped.mapped().frame->size();
 }
 
 std::span<const float> Payloads::values(PayloadId payload) const {
-  const auto bytes = frames_.at(payload)->bytes();
+  const auto bytes = held_.at(payload).frame->bytes();
   return {reinterpret_cast<const float*>(bytes.data()), bytes.size() / sizeof(float)};
 }
 

@@ -136,7 +136,9 @@ Shard::Shard(const Job& job, const ServerOptions& options)
       options_(options),
       incarnation_(random_id()),
       metrics_(serve_metrics(options.metrics)),
+      process_series_(metrics_.get()),
       database_series_(metrics_.get()),
+      tallies_(std::make_shared<WorkerTallies>(metrics_.get())),
       room_(metrics_.get()) {
   if (options_.shard >= job.spec.cluster.shards) {
     throw UsageError("--shard " + std::to_string(options_.shard) + ": the job has shards 0 to " +
@@ -159,6 +161,7 @@ Shard::Shard(const Job& job, const ServerOptions& options)
 }
 
 Shard::~Shard() {
+  readings_.reset();
   memory_.end();  // it asks the authenticator
   room_.close();
   doorkeeper_.reset();
@@ -443,7 +446,8 @@ void Shard::make_lanes() {
                                fetcher_.get(),
                                found_.has_initial_snapshot,
                                [this] { return trouble(); },
-                               [this](const lane::Leave& leave) { left(leave); }};
+                               [this](const lane::Leave& leave) { left(leave); },
+                               tallies_};
   for (std::uint32_t lane = 0; lane < job_.spec.cluster.lanes; ++lane) {
     const LaneLoop::Addresses addresses{lane_address(options_.bind, lane), options_.advertise, lead,
                                         Micros{options_.lead_patience} * 1'000'000};
@@ -454,13 +458,24 @@ void Shard::make_lanes() {
   }
 }
 
+// By no loop: a database may let who asks wait.
+void Shard::read_metrics() const {
+  process_series_.read();
+  const auto memory = store_->store().memory();
+  database_series_.memtable_bytes->set(static_cast<double>(memory.written));
+  database_series_.cache_bytes->set(static_cast<double>(memory.read));
+  const auto work = store_->store().work();
+  database_series_.compaction_bytes->set(static_cast<double>(work.compaction_bytes));
+  database_series_.level0_files->set(static_cast<double>(work.level0_files));
+  database_series_.slowed->raise_to(work.slowed_seconds);
+  database_series_.stopped->raise_to(work.stopped_seconds);
+  database_series_.errors->raise_to(static_cast<double>(work.errors));
+}
+
 // What goes wrong while the job goes on, or waits.
 std::string Shard::trouble() const {
   const auto busy = journal_ ? journal_->busy() : std::chrono::duration<double>{};
   room_.update_metrics(busy);
-  const auto memory = store_->store().memory();
-  database_series_.memtable_bytes->set(static_cast<double>(memory.written));
-  database_series_.cache_bytes->set(static_cast<double>(memory.read));
   if (auto trouble = room_.trouble(); !trouble.empty()) {
     return trouble;
   }
@@ -523,6 +538,9 @@ std::string Shard::run() {
 // Opens everything and starts the loops. False: it was told to end before all of them ran.
 bool Shard::begin(std::vector<std::jthread>& loops) {
   open_database();
+  if (metrics_) {
+    readings_ = std::make_unique<EachSecond>([this] { read_metrics(); });
+  }
   make_fetcher();
   if (is_ending()) {
     return false;  // its lead is wanted by nobody

@@ -11,6 +11,7 @@
 #include <zmq.hpp>
 
 #include "common/job/job.h"
+#include "common/metrics/each_second.h"
 #include "common/metrics/series.h"
 #include "common/net/doorkeeper.h"
 #include "server/copy_fetcher.h"
@@ -24,6 +25,7 @@
 #include "server/session_limit.h"
 #include "server/shard_journal.h"
 #include "server/shard_storage.h"
+#include "server/worker_tallies.h"
 #include "storage/copies/snapshot_copier.h"
 #include "storage/store/shard_store.h"
 
@@ -97,6 +99,7 @@ class Shard {
   void tell_gates(bool shut);
   [[nodiscard]] SocketKeeping keep_socket();
   [[nodiscard]] std::string trouble() const;
+  void read_metrics() const;
   // The snapshots that this shard could go on from.
   [[nodiscard]] std::vector<SnapshotId> held();
   [[nodiscard]] LaneConfig lane_config(std::uint32_t lane);
@@ -107,7 +110,9 @@ class Shard {
   Found found_;
   std::unique_ptr<ShardStore> store_;
   std::unique_ptr<Metrics> metrics_;
+  ProcessSeries process_series_;
   DatabaseSeries database_series_;
+  std::shared_ptr<WorkerTallies> tallies_;
   DiskRoom room_;
   SessionLimit session_limit_;
   std::unique_ptr<SnapshotCopier> copier_;  // null without durability.copy_to
@@ -127,6 +132,7 @@ class Shard {
   std::size_t lanes_over_ = 0;
   std::string failure_;
   DepartureRecord departure_;
+  std::unique_ptr<EachSecond> readings_;  // null: nobody reads; reads the database, so it goes before that
 };
 
 }  // namespace ballast

@@ -150,7 +150,7 @@ WorkerConnections::Unreadable WorkerConnections::refuse(const Received& received
                                                         std::uint32_t version) {
   log_warn("refused a message of {}: {}", named(received.peer), refused.text);
   tell({received.peer, received.header.key()}, refused, version);
-  return {};
+  return {refused.code};
 }
 
 void WorkerConnections::send(SessionId session, const Message& message) {

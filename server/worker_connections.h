@@ -35,7 +35,9 @@ class WorkerConnections {
     [[nodiscard]] std::uint64_t payload_bytes() const { return payload ? payload->size() : 0; }
   };
   // What came could not be read; whoever sent it has been told.
-  struct Unreadable {};
+  struct Unreadable {
+    RefusalCode why = RefusalCode::malformed;
+  };
 
   // Binds at once. `buffer_bytes`: as SocketOptions has them.
   WorkerConnections(zmq::context_t& context, std::uint64_t buffer_bytes, const std::string& bind_address,

@@ -5,10 +5,10 @@
 namespace ballast {
 
 void Computation::begin(Job job, const std::string& data_path, MakeBackend make_backend, ComputeThread::Post post,
-                        const PlannedDelays& delays, std::shared_ptr<TraceRing> trace) {
+                        const PlannedDelays& delays, std::shared_ptr<TraceRing> trace, bool measures_norms) {
   job_ = std::make_unique<Job>(std::move(job));
   thread_ = std::make_unique<ComputeThread>(*job_, data_path, std::move(make_backend), std::move(post), delays,
-                                            std::move(trace));
+                                            std::move(trace), measures_norms);
   sent_.emplace(1 + thread_->gradients().arenas() * job_->arena.chunks.size());
 }
 

@@ -21,11 +21,15 @@ class Computation {
  public:
   // Once, before everything else: begins to load data and model, and posts what ComputeThread posts.
   void begin(Job job, const std::string& data_path, MakeBackend make_backend, ComputeThread::Post post,
-             const PlannedDelays& delays, std::shared_ptr<TraceRing> trace);
+             const PlannedDelays& delays, std::shared_ptr<TraceRing> trace, bool measures_norms);
   [[nodiscard]] const Job& job() const { return *job_; }
   [[nodiscard]] ComputeThread& thread() { return *thread_; }
   // Of its data, found so far; 0 before begin().
   [[nodiscard]] std::uint64_t corrupt_examples() const { return thread_ ? thread_->corrupt_examples() : 0; }
+  // Of the slots that it has computed.
+  [[nodiscard]] std::uint64_t examples() const { return thread_ ? thread_->examples() : 0; }
+  // Null: they are not measured, or it has not begun.
+  [[nodiscard]] const GradientNorms* norms() const { return thread_ ? thread_->norms() : nullptr; }
   // The thread ends; bytes of gradients stay.
   void close();
 

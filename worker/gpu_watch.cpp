@@ -1,11 +1,7 @@
 #include "worker/gpu_watch.h"
 
-#include <chrono>
-
 namespace ballast {
 namespace {
-
-constexpr std::chrono::seconds kPeriod{1};
 
 template <typename Value>
 void set(const GaugeHandle& gauge, const std::optional<Value>& value) {
@@ -29,23 +25,6 @@ void export_gpu(const GpuReading& reading, const GpuSeries& series) {
 }
 
 GpuWatch::GpuWatch(Metrics* metrics, const std::string& bus_id)
-    : gpu_(bus_id), series_(metrics), thread_([this] { run(); }) {}
-
-GpuWatch::~GpuWatch() {
-  {
-    const std::scoped_lock lock(mutex_);
-    closed_ = true;
-  }
-  wake_.notify_all();
-  thread_.join();
-}
-
-void GpuWatch::run() {
-  std::unique_lock lock(mutex_);
-  while (!closed_) {
-    export_gpu(gpu_.read(), series_);
-    wake_.wait_for(lock, kPeriod, [&] { return closed_; });
-  }
-}
+    : gpu_(bus_id), series_(metrics), readings_([this] { export_gpu(gpu_.read(), series_); }) {}
 
 }  // namespace ballast

@@ -1,13 +1,9 @@
 // Reads what the worker's GPU is doing, once a second, into the worker's metrics.
-//
-// A thread of its own: the driver may take its time to answer. Shutdown: the destructor wakes the thread and joins it.
 #pragma once
 
-#include <condition_variable>
-#include <mutex>
 #include <string>
-#include <thread>
 
+#include "common/metrics/each_second.h"
 #include "common/metrics/series.h"
 #include "worker/nvml.h"
 
@@ -20,19 +16,11 @@ class GpuWatch {
  public:
   // Throws what Nvml throws. `metrics` must outlive it.
   GpuWatch(Metrics* metrics, const std::string& bus_id);
-  ~GpuWatch();
-  GpuWatch(const GpuWatch&) = delete;
-  GpuWatch& operator=(const GpuWatch&) = delete;
 
  private:
-  void run();
-
   Nvml gpu_;
   GpuSeries series_;
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  bool closed_ = false;
-  std::thread thread_;
+  EachSecond readings_;  // ends before what it reads
 };
 
 }  // namespace ballast

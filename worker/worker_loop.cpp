@@ -104,7 +104,7 @@ void WorkerLoop::tick(Micros now) {
     feed(worker::ConnectionOver{lane});
   }
   feed(worker::Tick{now});
-  metrics_.update(core_, computation_.corrupt_examples());
+  metrics_.update(core_, computation_);
   if (const auto unreachable = lead_.tick(core_, now, lanes_.per_shard())) {
     feed(*unreachable);
   }
@@ -200,8 +200,12 @@ void WorkerLoop::receive(std::uint32_t lane, const Message& message, std::option
     }
     id = computation_.receive(std::move(*payload));
     trace_.arrived(lane, *weights, id, sent, monotonic_micros());
+    exposed_.arrived(weights->chunk);
   }
   metrics_.received(bytes);
+  if (std::holds_alternative<Gone>(message)) {
+    exposed_.forget_weights();
+  }
   feed(worker::FromLane{lane, &message, id});
 }
 
@@ -213,17 +217,27 @@ void WorkerLoop::on_compute(worker::Event event) {
   } else if (const auto* gradient = std::get_if<worker::GradientReady>(&event)) {
     computation_.ready(gradient->payload);
     trace_.ready(*gradient, monotonic_micros());
+    metrics_.ready(*gradient);
   }
   feed(event);
   if (std::holds_alternative<worker::Computed>(event)) {
-    metrics_.update(core_, computation_.corrupt_examples());
+    metrics_.update(core_, computation_);
   }
 }
 
 void WorkerLoop::feed(const worker::Event& event) {
-  for (const auto& action : core_.step(event, monotonic_micros())) {
+  const auto now = monotonic_micros();
+  for (const auto& action : core_.step(event, now)) {
     std::visit([this](const auto& body) { carry_out(body); }, action);
   }
+  look_at_waits(event, now);
+}
+
+void WorkerLoop::look_at_waits(const worker::Event& event, Micros now) {
+  wants_buffer_ = core_.computing() && !std::holds_alternative<worker::SlotBegun>(event) &&
+                  (wants_buffer_ || std::holds_alternative<worker::BufferWanted>(event));
+  exposed_.waits(wants_buffer_ || (!core_.computing() && (exposed_.awaits_weights() || core_.outstanding() > 0)), now);
+  metrics_.exposed(exposed_.total());
 }
 
 // ---- actions
@@ -236,6 +250,9 @@ void WorkerLoop::carry_out(const worker::SendToLane& action) {
   } else {
     if (const auto* pull = std::get_if<Pull>(&action.message)) {
       trace_.asked(*pull, monotonic_micros());
+      for (const auto chunk : pull->chunks) {
+        exposed_.asked(chunk);
+      }
     }
     lanes_.send(action.lane, action.message);
   }
@@ -256,6 +273,9 @@ void WorkerLoop::push(const worker::SendToLane& action, const Push& push) {
     account_->sent(push, std::as_bytes(values));
   }
   trace_.sent(action.lane, push, action.payload, bytes, monotonic_micros());
+  if (push.want_next) {
+    exposed_.asked(push.chunk);
+  }
   lanes_.send(action.lane, action.message,
               Borrowed{values.data(), bytes, {0, action.payload, nullptr, bytes}, &releases_});
 }
@@ -284,7 +304,7 @@ void WorkerLoop::prepare(const WorkerWelcome& welcome) {
       std::move(job), spec_.data_path,
       [request, &metrics = metrics_] { return make_watched_backend(request, metrics); },
       [&computed = computed_](worker::Event event) { computed.put(std::move(event)); },
-      delays_from_environment(spec_.name), trace_.ring());
+      delays_from_environment(spec_.name), trace_.ring(), metrics_.is_read());
 }
 
 void WorkerLoop::carry_out(const worker::Connect& action) {

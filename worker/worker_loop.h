@@ -13,6 +13,7 @@
 #include "protocol/worker/worker.h"
 #include "worker/account.h"
 #include "worker/computation.h"
+#include "worker/exposed_wait.h"
 #include "worker/lane_sockets.h"
 #include "worker/lead_socket.h"
 #include "worker/step_trace.h"
@@ -64,6 +65,7 @@ class WorkerLoop {
   void answer(const TraceAsked& asked);
   void on_compute(worker::Event event);
   void feed(const worker::Event& event);
+  void look_at_waits(const worker::Event& event, Micros now);
   void carry_out(const worker::SendToLead& action);
   void carry_out(const worker::SendToLane& action);
   void carry_out(const worker::Prepare& action);
@@ -87,6 +89,8 @@ class WorkerLoop {
   Mailbox<std::string> interrupts_;
   WorkerMetrics metrics_;
   StepTrace trace_;
+  ExposedWait exposed_;
+  bool wants_buffer_ = false;         // the computation cannot go on without one
   Computation computation_;           // destroyed after the sockets, which borrow its gradients
   std::unique_ptr<ClientKeys> keys_;  // null: it has none
   LeadSocket lead_;

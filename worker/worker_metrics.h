@@ -3,10 +3,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
+#include <vector>
 
+#include "common/metrics/each_second.h"
 #include "common/metrics/series.h"
 #include "protocol/worker/worker.h"
+#include "worker/computation.h"
 #include "worker/gpu_watch.h"
 
 namespace ballast {
@@ -14,7 +18,8 @@ namespace ballast {
 // One thread. `metrics` may be null: then nobody reads.
 class WorkerMetrics {
  public:
-  explicit WorkerMetrics(Metrics* metrics) : metrics_(metrics), series_(metrics), turns_(metrics, "worker") {}
+  explicit WorkerMetrics(Metrics* metrics);
+  [[nodiscard]] bool is_read() const { return metrics_ != nullptr; }
   // Which worker of which job it is, once that is known.
   void describe(const std::string& worker, const std::string& job) {
     describe_process(metrics_, "worker", worker, job);
@@ -25,15 +30,24 @@ class WorkerMetrics {
   void received(std::uint64_t payload_bytes) { series_.bytes_in->add(static_cast<double>(payload_bytes)); }
   void sent(std::uint64_t payload_bytes) { series_.bytes_out->add(static_cast<double>(payload_bytes)); }
   void lead_silence(Micros silence) { series_.lead_silence->set(static_cast<double>(silence) * 1e-6); }
-  // After every step, and at every tick. `corrupt`: examples of its data that were left out or replaced so far.
-  void update(const Worker& worker, std::uint64_t corrupt);
+  void ready(const worker::GradientReady& gradient);
+  void exposed(Micros total) { series_.exposed_seconds->raise_to(static_cast<double>(total) * 1e-6); }
+  // After every step, and at every tick.
+  void update(const Worker& worker, const Computation& computation);
 
  private:
+  void update_norms(const GradientNorms& norms);
+
   Metrics* metrics_;
   std::uint64_t steps_seen_ = 0;
   WorkerSeries series_;
   TurnSeries turns_;
-  std::unique_ptr<GpuWatch> gpu_;  // null: no GPU, or nobody reads
+  ProcessSeries process_;
+  std::vector<GaugeHandle> norms_;  // by group; none before the first
+  std::set<Slot> non_finite_;       // of the step
+  Step non_finite_step_ = 0;
+  std::unique_ptr<EachSecond> readings_;  // null: nobody reads
+  std::unique_ptr<GpuWatch> gpu_;         // null: no GPU, or nobody reads
 };
 
 }  // namespace ballast

@@ -1,5 +1,9 @@
 #include "common/metrics/series.h"
 
+#include <utility>
+
+#include "common/machine/processor_use.h"
+
 namespace ballast {
 namespace {
 
@@ -86,6 +90,24 @@ void TurnSeries::observe(std::uint64_t micros) {
   }
 }
 
+ProcessSeries::ProcessSeries(Metrics* metrics) {
+  const Lookup process(metrics, "ballast_process_", {});
+  processor_ = process.counter("processor_seconds_total");
+  periods_ = process.counter("quota_periods_total");
+  throttled_periods_ = process.counter("throttled_periods_total");
+  throttled_ = process.counter("throttled_seconds_total");
+  steal_ = counter_of(metrics, "ballast_machine_steal_seconds_total");
+}
+
+void ProcessSeries::read() const {
+  processor_->raise_to(processor_seconds());
+  steal_->raise_to(stolen_seconds());
+  const auto throttling = throttling_here();
+  periods_->raise_to(static_cast<double>(throttling.periods));
+  throttled_periods_->raise_to(static_cast<double>(throttling.throttled));
+  throttled_->raise_to(throttling.seconds);
+}
+
 HandshakeSeries::HandshakeSeries(Metrics* metrics, const std::string& loop) {
   for (std::size_t i = 0; i < of.size(); ++i) {
     of[i] = counter_of(metrics, "ballast_refused_handshakes_total", {loop, std::string(kRefusedHandshakeWords[i])});
@@ -127,6 +149,13 @@ LaneSeries::LaneSeries(Metrics* metrics, std::uint32_t lane) {
   apply = shard.histogram("apply_seconds");
   covered_items = shard.gauge("covered_items");
   staleness = shard.histogram("staleness");
+  unread = shard.gauge("unread_seconds");
+  held_bytes = shard.gauge("held_bytes");
+  open_step_age = shard.gauge("open_step_seconds");
+  processor = shard.counter("processor_seconds_total");
+  for (std::size_t stage = 0; stage < stages.size(); ++stage) {
+    stages[stage] = shard.counter("stage_seconds_total", kLaneStages[stage]);
+  }
 }
 
 SnapshotSeries::SnapshotSeries(Metrics* metrics, std::uint32_t lane) {
@@ -171,6 +200,11 @@ DatabaseSeries::DatabaseSeries(Metrics* metrics) {
   const Lookup shard(metrics, "ballast_shard_database_", {});
   memtable_bytes = shard.gauge("memtable_bytes");
   cache_bytes = shard.gauge("cache_bytes");
+  compaction_bytes = shard.gauge("compaction_bytes");
+  level0_files = shard.gauge("uncompacted_files");
+  slowed = shard.counter("stalled_seconds_total", "slowed");
+  stopped = shard.counter("stalled_seconds_total", "stopped");
+  errors = shard.counter("errors_total");
 }
 
 CopySeries::CopySeries(Metrics* metrics) {
@@ -189,6 +223,34 @@ LaneWorkerSeries::LaneWorkerSeries(Metrics* metrics, std::uint32_t lane, const s
   const Lookup of_worker(metrics, "ballast_shard_", {std::to_string(lane), worker});
   phases = of_worker.phase_histograms("worker_phase_seconds");
   lateness = of_worker.histogram("worker_lateness_seconds");
+}
+
+ServerWorkerSeries::ServerWorkerSeries(Metrics* metrics, std::string worker)
+    : metrics_(metrics), worker_(std::move(worker)) {
+  const Lookup of_worker(metrics_, "ballast_shard_worker_", {worker_});
+  bytes = of_worker.counter("bytes_total");
+  accepted = of_worker.counter("contributions_total", "accepted");
+  duplicate = of_worker.counter("contributions_total", "duplicate");
+  expired = of_worker.counter("contributions_total", "expired");
+  stale = of_worker.counter("contributions_total", "stale");
+}
+
+CounterHandle worker_refusals(Metrics* metrics, const std::string& worker, const std::string& reason) {
+  return counter_of(metrics, "ballast_shard_worker_refusals_total", {worker, reason});
+}
+
+ServerWorkerSeries::Updates ServerWorkerSeries::updates() const {
+  const Lookup of_worker(metrics_, "ballast_shard_worker_", {worker_});
+  return {of_worker.counter("updates_total"), of_worker.counter("staleness_total")};
+}
+
+void ServerWorkerSeries::remove() const {
+  if (metrics_ == nullptr) {
+    return;
+  }
+  for (const auto* const name : {"bytes", "contributions", "refusals", "updates", "staleness"}) {
+    metrics_->remove(std::string("ballast_shard_worker_") + name + "_total", {{"worker", worker_}});
+  }
 }
 
 LeadSeries::LeadSeries(Metrics* metrics) {
@@ -234,6 +296,9 @@ LeadSeries::LeadSeries(Metrics* metrics) {
   snapshots_missed = lead.counter("snapshots_missed_total");
   resumed_shards = lead.counter("resumed_shards_total");
   ledger_write = lead.histogram("ledger_write_seconds");
+  recovery = lead.histogram("recovery_seconds");
+  recovering = lead.gauge("recovering_seconds");
+  snapshot_age = lead.gauge("snapshot_age_seconds");
   for (std::size_t phase = 0; phase < kJobPhaseNames.size(); ++phase) {
     phases.emplace(static_cast<JobPhase>(phase), lead.gauge("phase", kJobPhaseNames[phase]));
   }
@@ -241,6 +306,10 @@ LeadSeries::LeadSeries(Metrics* metrics) {
 
 GaugeHandle lead_metric(Metrics* metrics, const std::string& evaluation, const std::string& metric) {
   return Lookup(metrics, "ballast_lead_", {}).gauge(evaluation + "_metric", metric);
+}
+
+GaugeHandle lead_shard_silence(Metrics* metrics, std::uint32_t shard) {
+  return gauge_of(metrics, "ballast_lead_shard_silence_seconds", {std::to_string(shard)});
 }
 
 LeadWorkerSeries::LeadWorkerSeries(Metrics* metrics, const std::string& worker) {
@@ -251,6 +320,7 @@ LeadWorkerSeries::LeadWorkerSeries(Metrics* metrics, const std::string& worker) 
   slot_time = of_worker.gauge("slot_seconds");
   lag = of_worker.gauge("lag_seconds");
   uplink = of_worker.gauge("uplink_bytes_per_second");
+  silence = of_worker.gauge("silence_seconds");
   slots = of_worker.counter("slots_total");
   overtaken = of_worker.gauge("overtaken_seconds");
   phases = of_worker.phase_gauges("phase_seconds");
@@ -268,8 +338,15 @@ WorkerSeries::WorkerSeries(Metrics* metrics) {
   bytes_in = worker.counter("bytes_total", "in");
   bytes_out = worker.counter("bytes_total", "out");
   corrupt_examples = worker.counter("corrupt_examples_total");
+  examples = worker.counter("examples_total");
+  exposed_seconds = worker.counter("exposed_seconds_total");
+  non_finite_slots = worker.counter("non_finite_slots_total");
   in_flight_bytes = worker.gauge("in_flight_bytes");
   lead_silence = worker.gauge("lead_silence_seconds");
+}
+
+GaugeHandle worker_gradient_norm(Metrics* metrics, const std::string& group) {
+  return gauge_of(metrics, "ballast_worker_gradient_norm", {group});
 }
 
 GpuSeries::GpuSeries(Metrics* metrics) {

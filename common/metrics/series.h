@@ -49,6 +49,18 @@ class TurnSeries {
   std::uint64_t longest_micros_ = 0;
 };
 
+// Of any process: what it has had of processors (common/machine/processor_use.h).
+class ProcessSeries {
+ public:
+  explicit ProcessSeries(Metrics* metrics);
+
+  // Reads files of the system: now and then, off the loops.
+  void read() const;
+
+ private:
+  CounterHandle processor_, periods_, throttled_periods_, throttled_, steal_;
+};
+
 // Of one listening socket, by reason (common/net/callers.h).
 struct HandshakeSeries {
   // `loop`: lead, or lane N.
@@ -56,6 +68,9 @@ struct HandshakeSeries {
 
   std::array<CounterHandle, kRefusedHandshakeWords.size()> of;
 };
+
+// What a lane's thread does, as labels.
+inline constexpr std::array kLaneStages = {"waiting", "reading", "summing", "applying", "replying", "storing", "other"};
 
 // Of one lane of a shard.
 struct LaneSeries {
@@ -70,6 +85,9 @@ struct LaneSeries {
   HistogramHandle sum, apply;
   GaugeHandle covered_items;
   HistogramHandle staleness;
+  GaugeHandle unread, held_bytes, open_step_age;
+  CounterHandle processor;
+  std::array<CounterHandle, kLaneStages.size()> stages;
 };
 
 // Of one lane's snapshots. Thread-safe: whoever writes them counts them.
@@ -100,11 +118,12 @@ struct DiskSeries {
   GaugeHandle connections_held_off, busy_seconds;
 };
 
-// Of what a shard's database has in memory.
+// Of a shard's database: what it has in memory, and whether it keeps up.
 struct DatabaseSeries {
   explicit DatabaseSeries(Metrics* metrics);
 
-  GaugeHandle memtable_bytes, cache_bytes;
+  GaugeHandle memtable_bytes, cache_bytes, compaction_bytes, level0_files;
+  CounterHandle slowed, stopped, errors;
 };
 
 // Of a shard's copies of snapshots to another place. Thread-safe.
@@ -125,6 +144,30 @@ struct LaneWorkerSeries {
   HistogramHandle lateness;
 };
 
+// What all lanes of a server together say of one worker.
+class ServerWorkerSeries {
+ public:
+  ServerWorkerSeries(Metrics* metrics, std::string worker);
+
+  // Series that there are from the first look on.
+  struct Updates {
+    CounterHandle updates, staleness;
+  };
+  [[nodiscard]] Updates updates() const;
+  // Takes the worker's series away; handles stay usable.
+  void remove() const;
+
+  CounterHandle bytes, accepted, duplicate, expired, stale;
+
+ private:
+  Metrics* metrics_;
+  std::string worker_;
+};
+
+// Messages of the worker (empty: of a stranger) that a server refused, by reason; there from the first look on. They go
+// with the worker's other series.
+CounterHandle worker_refusals(Metrics* metrics, const std::string& worker, const std::string& reason);
+
 struct LeadSeries {
   explicit LeadSeries(Metrics* metrics);
 
@@ -137,18 +180,22 @@ struct LeadSeries {
       messages_refused;
   std::array<CounterHandle, kRollbackWords.size()> rollbacks;  // by cause
   CounterHandle rolled_back_steps, skipped_steps, snapshots_missed, resumed_shards;
-  HistogramHandle ledger_write;
+  HistogramHandle ledger_write, recovery;
+  GaugeHandle recovering, snapshot_age;
   std::map<JobPhase, GaugeHandle> phases;
 };
 
 // What the lead says of one metric of an evaluation: "validation", "best" or "test".
 GaugeHandle lead_metric(Metrics* metrics, const std::string& evaluation, const std::string& metric);
 
+// What the lead says of one shard.
+GaugeHandle lead_shard_silence(Metrics* metrics, std::uint32_t shard);
+
 // What the lead says of one worker.
 struct LeadWorkerSeries {
   LeadWorkerSeries(Metrics* metrics, const std::string& worker);
 
-  GaugeHandle live, step, overtaken, held_up, slot_time, lag, uplink;
+  GaugeHandle live, step, overtaken, held_up, slot_time, lag, uplink, silence;
   PhaseGauges phases;
   CounterHandle slots;
 };
@@ -158,8 +205,12 @@ struct WorkerSeries {
 
   PhaseHistograms phases;
   CounterHandle steps, slots, slots_given_up, retries, duplicates, gone, bytes_in, bytes_out, corrupt_examples;
+  CounterHandle examples, exposed_seconds, non_finite_slots;
   GaugeHandle in_flight_bytes, lead_silence;
 };
+
+// Of one group of a worker's layers.
+GaugeHandle worker_gradient_norm(Metrics* metrics, const std::string& group);
 
 // Of the GPU that a worker computes on.
 struct GpuSeries {

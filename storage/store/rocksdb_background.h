@@ -16,13 +16,18 @@
 #include <utility>
 
 #include "storage/journal/synced_mark.h"
+#include "storage/store/write_stalls.h"
 
 namespace ballast {
 
 // What RocksDB does on its own threads.
 class RocksdbEvents final : public rocksdb::EventListener {
  public:
-  explicit RocksdbEvents(std::unique_ptr<SyncedMark> mark) : mark_(std::move(mark)) {}
+  RocksdbEvents(std::unique_ptr<SyncedMark> mark, std::shared_ptr<WriteStalls> stalls)
+      : mark_(std::move(mark)), stalls_(std::move(stalls)) {}
+  ~RocksdbEvents() override { stalls_->turn(WriteStall::none); }
+  RocksdbEvents(const RocksdbEvents&) = delete;
+  RocksdbEvents& operator=(const RocksdbEvents&) = delete;
 
   // The MANIFEST has changed, and files it no longer needs are about to be removed.
   void OnFlushCompleted(rocksdb::DB* /*database*/, const rocksdb::FlushJobInfo& /*info*/) override {
@@ -31,7 +36,16 @@ class RocksdbEvents final : public rocksdb::EventListener {
   void OnCompactionCompleted(rocksdb::DB* /*database*/, const rocksdb::CompactionJobInfo& /*info*/) override {
     mark_->cover_manifest();
   }
-  void OnBackgroundError(rocksdb::BackgroundErrorReason /*reason*/, rocksdb::Status* status) override { fail(*status); }
+  void OnBackgroundError(rocksdb::BackgroundErrorReason /*reason*/, rocksdb::Status* status) override {
+    stalls_->failed();
+    fail(*status);
+  }
+  void OnStallConditionsChanged(const rocksdb::WriteStallInfo& info) override {
+    const auto now = info.condition.cur;
+    stalls_->turn(now == rocksdb::WriteStallCondition::kStopped   ? WriteStall::stopped
+                  : now == rocksdb::WriteStallCondition::kDelayed ? WriteStall::slowed
+                                                                  : WriteStall::none);
+  }
   // RocksDB would look for space every few seconds: the next write does.
   void OnErrorRecoveryBegin(rocksdb::BackgroundErrorReason /*reason*/, rocksdb::Status /*status*/,
                             bool* automatic) override {
@@ -53,6 +67,7 @@ class RocksdbEvents final : public rocksdb::EventListener {
 
  private:
   std::unique_ptr<SyncedMark> mark_;
+  std::shared_ptr<WriteStalls> stalls_;
   mutable std::mutex mutex_;
   rocksdb::Status failure_;
 };

@@ -128,12 +128,13 @@ Opened open_to_read(const std::string& path, const SyncedState& synced, const Ro
   return std::make_shared<RocksdbDatabase>(std::move(database), nullptr);
 }
 
-Opened open_to_write(const std::string& path, OpenMode mode, const SyncedState& synced, const RocksdbMemory& memory) {
+Opened open_to_write(const std::string& path, OpenMode mode, const SyncedState& synced, const RocksdbMemory& memory,
+                     const std::shared_ptr<WriteStalls>& stalls) {
   auto made = SyncedMark::open(path);
   if (!made.ok()) {
     return made.status();
   }
-  auto events = std::make_shared<RocksdbEvents>(std::move(made.value()));
+  auto events = std::make_shared<RocksdbEvents>(std::move(made.value()), stalls);
   auto options = make_options(mode, memory);
   options.listeners.push_back(events);
   rocksdb::DB* opened = nullptr;
@@ -162,7 +163,8 @@ std::uint64_t bytes_of_logs(const std::filesystem::path& path) {
 
 }  // namespace
 
-Opened RocksdbDatabase::open(const std::filesystem::path& path, OpenMode mode, const RocksdbMemory& memory) {
+Opened RocksdbDatabase::open(const std::filesystem::path& path, OpenMode mode, const RocksdbMemory& memory,
+                             const std::shared_ptr<WriteStalls>& stalls) {
   const auto synced = SyncedMark::read(path);  // first: its owner may go on while we read
   if (!synced.ok()) {
     return synced.status();
@@ -174,7 +176,7 @@ Opened RocksdbDatabase::open(const std::filesystem::path& path, OpenMode mode, c
     return checked;
   }
   return mode == OpenMode::read_only ? open_to_read(path.string(), synced.value(), memory)
-                                     : open_to_write(path.string(), mode, synced.value(), memory);
+                                     : open_to_write(path.string(), mode, synced.value(), memory, stalls);
 }
 
 RocksdbDatabase::RocksdbDatabase(std::unique_ptr<rocksdb::DB> database, std::shared_ptr<RocksdbEvents> events)

@@ -19,7 +19,8 @@ class RocksdbDatabase {
  public:
   // As open_rocksdb says.
   static StoreResult<std::shared_ptr<RocksdbDatabase>> open(const std::filesystem::path& path, OpenMode mode,
-                                                            const RocksdbMemory& memory);
+                                                            const RocksdbMemory& memory,
+                                                            const std::shared_ptr<WriteStalls>& stalls);
 
   // `events` is null where the database is open for reading only.
   RocksdbDatabase(std::unique_ptr<rocksdb::DB> database, std::shared_ptr<RocksdbEvents> events);

@@ -54,6 +54,15 @@ struct StoreMemory {
   [[nodiscard]] std::uint64_t total() const { return written + read; }
 };
 
+// What a store does besides what it is asked to: whether it keeps up.
+struct StoreWork {
+  std::uint64_t compaction_bytes = 0;  // an estimate of what is still to be rewritten
+  std::uint64_t level0_files = 0;      // that no compaction has taken yet
+  double slowed_seconds = 0;           // for which writes were held up so far, in each way
+  double stopped_seconds = 0;
+  std::uint64_t errors = 0;  // of its own threads, so far
+};
+
 enum class Sync : bool {
   no,   // survives a crash of the process, not of the machine
   yes,  // this write and every earlier one survive a power cut once the call returns
@@ -84,6 +93,8 @@ class Store {
   [[nodiscard]] virtual StoreStatus verify() const = 0;
   // Waits for nobody.
   [[nodiscard]] virtual StoreMemory memory() const = 0;
+  // May wait for who writes: not for loops.
+  [[nodiscard]] virtual StoreWork work() const = 0;
   // For messages: the folder of the database.
   [[nodiscard]] virtual const std::string& path() const = 0;
 };
@@ -111,6 +122,7 @@ class MemoryStore final : public Store {
   void reclaim(std::string_view /*begin*/, std::string_view /*end*/) override {}
   [[nodiscard]] StoreStatus verify() const override { return {}; }
   [[nodiscard]] StoreMemory memory() const override { return {}; }
+  [[nodiscard]] StoreWork work() const override { return {}; }
   [[nodiscard]] const std::string& path() const override { return path_; }
 
   // Power cut: what no synced write and no sync has covered is gone.

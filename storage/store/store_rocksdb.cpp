@@ -2,6 +2,7 @@
 #include <rocksdb/options.h>
 #include <rocksdb/write_batch.h>
 
+#include <charconv>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -46,10 +47,11 @@ using Shared = std::shared_ptr<RocksdbDatabase>;
 
 class RocksStore final : public Store {
  public:
-  RocksStore(std::string path, RocksdbMemory memory, Shared opened)
+  RocksStore(std::string path, RocksdbMemory memory, std::shared_ptr<WriteStalls> stalls, Shared opened)
       : path_(std::move(path)),
         is_writable_(opened->is_writable()),
         memory_(std::move(memory)),
+        stalls_(std::move(stalls)),
         opened_(std::move(opened)) {}
 
   StoreStatus write(const WriteBatch& batch, Sync sync) override {
@@ -145,6 +147,21 @@ class RocksStore final : public Store {
   }
 
   [[nodiscard]] StoreMemory memory() const override { return memory_.used(); }
+  [[nodiscard]] StoreWork work() const override {
+    StoreWork found;
+    found.slowed_seconds = stalls_->seconds(WriteStall::slowed);
+    found.stopped_seconds = stalls_->seconds(WriteStall::stopped);
+    found.errors = stalls_->failures();
+    // Not by a copy of what is open: a database that is shared is not opened again.
+    const std::scoped_lock lock(mutex_);
+    std::string files;
+    if (opened_) {
+      (*opened_)->GetIntProperty(rocksdb::DB::Properties::kEstimatePendingCompactionBytes, &found.compaction_bytes);
+      (*opened_)->GetProperty(rocksdb::DB::Properties::kNumFilesAtLevelPrefix + "0", &files);
+    }
+    std::from_chars(files.data(), files.data() + files.size(), found.level0_files);
+    return found;
+  }
   [[nodiscard]] const std::string& path() const override { return path_; }
 
  private:
@@ -187,7 +204,7 @@ class RocksStore final : public Store {
   }
 
   Result open_again() const {
-    auto opened = RocksdbDatabase::open(path_, OpenMode::existing, memory_);
+    auto opened = RocksdbDatabase::open(path_, OpenMode::existing, memory_, stalls_);
     if (opened.ok()) {
       opened_ = opened.value();
     }
@@ -197,6 +214,7 @@ class RocksStore final : public Store {
   const std::string path_;
   const bool is_writable_;
   const RocksdbMemory memory_;  // of whichever is open
+  const std::shared_ptr<WriteStalls> stalls_;
   mutable std::mutex mutex_;
   mutable Shared opened_;  // null after a failure, if it could not be opened again
 };
@@ -205,12 +223,13 @@ class RocksStore final : public Store {
 
 StoreResult<std::unique_ptr<Store>> open_rocksdb(const std::filesystem::path& path, OpenMode mode) {
   RocksdbMemory memory;
-  auto opened = RocksdbDatabase::open(path, mode, memory);
+  auto stalls = std::make_shared<WriteStalls>();
+  auto opened = RocksdbDatabase::open(path, mode, memory, stalls);
   if (!opened.ok()) {
     return opened.status();
   }
   return std::unique_ptr<Store>(
-      std::make_unique<RocksStore>(path.string(), std::move(memory), std::move(opened.value())));
+      std::make_unique<RocksStore>(path.string(), std::move(memory), std::move(stalls), std::move(opened.value())));
 }
 
 }  // namespace ballast

@@ -15,8 +15,9 @@ STRAGGLER = "worker-2"
 SNAPSHOTS_APART = 8  # steps, of some 300 ms
 WIDE = 15  # seconds from point to point where an event is to be seen: a scrape that fails does not hide it
 LATE = {"BALLAST_DELAY": f"{STRAGGLER}:150,*:15"}
-# So that its slots are not given to others: it is to be seen how late it is.
-ALL_ALIKE = {"cluster.divide_by_speed": "false", "cluster.redistribute": "false"}
+# So that its slots are not given to others: it is to be seen how late it is. Where training begins without it, it has none.
+ALL_ALIKE = {"cluster.divide_by_speed": "false", "cluster.redistribute": "false", "cluster.workers": 3,
+             "cluster.start_workers": 3}
 
 
 class Boards(harness.ClusterCase):

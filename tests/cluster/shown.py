@@ -9,7 +9,8 @@ import monitoring
 import all_boards  # of dashboards/, by monitoring
 import prometheus
 
-NOBODY_HAS = {"gpu"}  # no machine of the tests has one, and the harness keeps those that do from using it
+# No machine of the tests has a GPU, and the harness keeps those that do from using it; jobs that are well refuse nothing.
+NOBODY_HAS = {"gpu", "refusals"}
 
 
 def panels():

@@ -10,13 +10,14 @@
 namespace ballast {
 
 ComputeThread::ComputeThread(const Job& job, std::string data_path, MakeBackend make_backend, Post post,
-                             const PlannedDelays& delays, std::shared_ptr<TraceRing> trace)
+                             const PlannedDelays& delays, std::shared_ptr<TraceRing> trace, bool measures_norms)
     : arena_(job.arena),
       post_(std::move(post)),
       weights_(job.arena.elements),
       pool_(job.arena, gradient_arenas(job.spec.training.slots)),
       trace_(std::move(trace)),
-      trainer_(job, std::move(data_path), std::move(make_backend), pool_, post_, delays, trace_),
+      norms_(measures_norms ? std::make_unique<GradientNorms>(job.arena) : nullptr),
+      trainer_(job, std::move(data_path), std::move(make_backend), pool_, post_, delays, trace_, norms_.get()),
       thread_([this] { run(); }) {}
 
 ComputeThread::~ComputeThread() {

@@ -28,9 +28,11 @@ class ComputeThread {
 
   // Everything that takes long happens on the thread: opening the data, building the model, the fingerprint. Posts
   // Prepared (with fingerprint and data digest alone filled in) or Failed first. `post` is called from the thread.
-  // `delays`: on demand. `trace`: what is measured, by any of its threads.
+  // `delays`: on demand. `trace`: what is measured, by any of its threads. `measures_norms`: of what slots
+  // contribute.
   ComputeThread(const Job& job, std::string data_path, MakeBackend make_backend, Post post,
-                const PlannedDelays& delays = {}, std::shared_ptr<TraceRing> trace = std::make_shared<TraceRing>(1));
+                const PlannedDelays& delays = {}, std::shared_ptr<TraceRing> trace = std::make_shared<TraceRing>(1),
+                bool measures_norms = false);
   ~ComputeThread();
   ComputeThread(const ComputeThread&) = delete;
   ComputeThread& operator=(const ComputeThread&) = delete;
@@ -43,6 +45,9 @@ class ComputeThread {
   void evaluate(const Evaluation& evaluation);
   void close();
   [[nodiscard]] std::uint64_t corrupt_examples() const { return trainer_.corrupt_examples(); }
+  [[nodiscard]] std::uint64_t examples() const { return trainer_.examples(); }
+  // Null: they are not measured.
+  [[nodiscard]] const GradientNorms* norms() const { return norms_.get(); }
 
   // Takes one chunk of the weights: between jobs only, by the loop's thread. The thread that computes writes it before
   // the next job, so that the loop neither copies nor is the first to touch the memory of a large model; until then
@@ -69,6 +74,7 @@ class ComputeThread {
   HostArena weights_;
   GradientPool pool_;
   std::shared_ptr<TraceRing> trace_;
+  std::unique_ptr<GradientNorms> norms_;
   Trainer trainer_;
 
   std::mutex mutex_;

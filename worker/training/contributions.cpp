@@ -16,4 +16,10 @@ std::unique_ptr<Model> with_contributions(std::unique_ptr<Model> model, const Jo
       is_item_mode(job.spec.training.mode) ? StatisticsTravel::themselves : StatisticsTravel::as_changes);
 }
 
+// A gradient is divided by the examples that its update has; a change by the slots.
+double share_undone(const Job& job, std::uint32_t counted, std::uint32_t examples) {
+  return job.spec.training.mode == Mode::local ? static_cast<double>(job.spec.training.slots)
+                                               : static_cast<double>(counted) / examples;
+}
+
 }  // namespace ballast

@@ -28,7 +28,7 @@ Micros now() { return micros_of(std::chrono::steady_clock::now()); }
 }  // namespace
 
 Trainer::Trainer(const Job& job, std::string data_path, MakeBackend make_backend, GradientPool& pool, Post post,
-                 PlannedDelays delays, std::shared_ptr<TraceRing> trace)
+                 PlannedDelays delays, std::shared_ptr<TraceRing> trace, GradientNorms* norms)
     : job_(job),
       data_path_(std::move(data_path)),
       make_backend_(std::move(make_backend)),
@@ -36,6 +36,7 @@ Trainer::Trainer(const Job& job, std::string data_path, MakeBackend make_backend
       post_(std::move(post)),
       delays_(std::move(delays)),
       trace_(std::move(trace)),
+      norms_(norms),
       countdown_(job.arena),
       each_slot_is_update_(is_item_mode(job.spec.training.mode)),
       metrics_(metric_rules(job.spec.model, job.shape)) {}
@@ -166,6 +167,12 @@ void Trainer::train_slot(Step step, Slot slot, SlotSums& sums, const WeightArena
                .fourth = now(),
                .slots = {slot, slot + 1},
                .kind = TraceKind::slot});
+  examples_ += batch.examples;
+  // What was summed into others, or has left, lies here unchanged until the next slot begins.
+  if (norms_ != nullptr && batch.examples > 0) {
+    norms_->computed(sums.leaf(), share_undone(job_, counted, batch.examples),
+                     std::chrono::microseconds(times.forward_us + times.backward_us));
+  }
 }
 
 void Trainer::evaluate(const Evaluation& evaluation, const WeightArena& weights) {

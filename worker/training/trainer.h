@@ -17,6 +17,7 @@
 #include "worker/data/pipeline.h"
 #include "worker/models/model.h"
 #include "worker/training/delay.h"
+#include "worker/training/gradient_norms.h"
 #include "worker/training/gradient_sums.h"
 
 namespace ballast {
@@ -40,9 +41,10 @@ class Trainer {
  public:
   using Post = std::function<void(worker::Event)>;
 
-  // `job` and `pool` outlive it. `delays`: on demand. `trace`: of the slots and of their reading.
+  // `job`, `pool` and `norms` outlive it. `delays`: on demand. `trace`: of the slots and of their reading.
+  // `norms`: of what slots contribute; null: nobody asks.
   Trainer(const Job& job, std::string data_path, MakeBackend make_backend, GradientPool& pool, Post post,
-          PlannedDelays delays, std::shared_ptr<TraceRing> trace);
+          PlannedDelays delays, std::shared_ptr<TraceRing> trace, GradientNorms* norms);
 
   // Opens the data, builds the model and measures the fingerprint, in that order. `weights` stay where they are.
   worker::Prepared prepare(std::span<float> weights);
@@ -50,6 +52,8 @@ class Trainer {
   void prefetch(Step step, const std::vector<SlotRange>& ranges);
   // Examples of the data that were left out or replaced, as of the last slot or evaluation. From any thread.
   [[nodiscard]] std::uint64_t corrupt_examples() const { return corrupt_examples_.load(std::memory_order_relaxed); }
+  // Examples of the slots that were computed. From any thread.
+  [[nodiscard]] std::uint64_t examples() const { return examples_.load(std::memory_order_relaxed); }
   // These slots are in hand: train() computes them. From any thread, while nothing is trained.
   void begin(const TrainingTask& task);
   // The slots of the step in hand are others, as SlotSums has it; nothing if it is not in hand. From any thread.
@@ -78,11 +82,13 @@ class Trainer {
   Post post_;
   PlannedDelays delays_;
   std::shared_ptr<TraceRing> trace_;
+  GradientNorms* norms_;
   ChunkCountdown countdown_;
   Training training_;
   bool each_slot_is_update_;  // by itself: in item mode
   MetricRules metrics_;
   std::atomic<std::uint64_t> corrupt_examples_ = 0;
+  std::atomic<std::uint64_t> examples_ = 0;
   std::unique_ptr<Dataset> dataset_;
   std::unique_ptr<Pipeline> pipeline_;
   std::unique_ptr<Model> model_;

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <memory>
 #include <string>
 
 namespace ballast {
@@ -155,6 +156,113 @@ TEST_CASE("contributions of sessions that the lane has not taken in count for no
   LaneMetricsFixture at;
   at.contribute(7);
   CHECK(at.metrics.text().find("ballast_shard_worker_phase_seconds") == std::string::npos);
+}
+
+Receipt receipt_of(ReceiptOutcome outcome) {
+  Receipt receipt;
+  receipt.outcome = outcome;
+  return receipt;
+}
+
+TEST_CASE("a server's lanes count together what a worker sends and is answered") {
+  Metrics metrics;
+  const auto tallies = std::make_shared<WorkerTallies>(&metrics);
+  LaneMetrics lanes[] = {{&metrics, {0, 0}, 2, tallies}, {&metrics, {0, 1}, 2, tallies}};
+  for (auto& lane : lanes) {
+    lane.welcomed(7, "w");
+    lane.received(7, Push{}, 100);
+    lane.contributed(7, Push{}, 1'000);
+    lane.judged();
+    lane.received(7, Push{}, 50);
+    lane.sent(7, receipt_of(ReceiptOutcome::accepted));
+    lane.sent(7, receipt_of(ReceiptOutcome::duplicate));
+    lane.sent(7, receipt_of(ReceiptOutcome::not_yet));
+    lane.sent(7, Stale{});
+    lane.judged();
+    lane.sent(7, Stale{});  // to a pull
+    lane.sent(7, receipt_of(ReceiptOutcome::expired));
+    lane.applied(7, 3);
+    lane.applied(8, 9);  // nobody
+  }
+  const auto of_w = [&](const std::string& name, const Metrics::Labels& more = {}) {
+    Metrics::Labels labels{"w"};
+    labels.insert(labels.end(), more.begin(), more.end());
+    return metrics.counter("ballast_shard_worker_" + name + "_total", labels)->value();
+  };
+  CHECK(of_w("bytes") == 300);
+  CHECK(of_w("contributions", {"accepted"}) == 2);
+  CHECK(of_w("contributions", {"duplicate"}) == 2);
+  CHECK(of_w("contributions", {"expired"}) == 2);
+  CHECK(of_w("contributions", {"stale"}) == 2);
+  CHECK(of_w("updates") == 2);
+  CHECK(of_w("staleness") == 6);
+}
+
+TEST_CASE("refusals count by reason, and for who has contributed; for nobody otherwise") {
+  LaneMetricsFixture at;
+  at.pass(1, "known");
+  at.lane.sent(1, Refused{RefusalCode::wrong_target, "no"});
+  at.lane.sent(2, Refused{RefusalCode::unknown_session, "no"});
+  at.lane.unreadable_of_worker(RefusalCode::malformed);
+  const auto refusals = [&](const std::string& worker, const std::string& reason) {
+    return at.metrics.counter("ballast_shard_worker_refusals_total", {worker, reason})->value();
+  };
+  CHECK(refusals("known", "wrong_target") == 1);
+  CHECK(refusals("", "unknown_session") == 1);
+  CHECK(refusals("", "malformed") == 1);
+}
+
+TEST_CASE("what lanes count together stays as long as one of them knows the worker") {
+  Metrics metrics;
+  WorkerTallies tallies(&metrics);
+  auto one = tallies.of("w");
+  auto other = tallies.of("w");
+  CHECK(one == other);
+  one->bytes->add(5);
+  one.reset();
+  CHECK(metrics.counter("ballast_shard_worker_bytes_total", {"w"})->value() == 5);
+  other.reset();
+  CHECK(metrics.text().find(R"("w")") == std::string::npos);
+  tallies.of("w")->bytes->add(2);
+  CHECK(metrics.counter("ballast_shard_worker_bytes_total", {"w"})->value() == 0);  // it has gone again
+}
+
+TEST_CASE("forgotten workers have no series of the whole server either, and twins have theirs") {
+  LaneMetricsFixture at;
+  at.pass(1, "same");
+  at.now += 1000;
+  at.pass(2, "same");
+  at.now += 1000;
+  at.contribute(1);
+  at.contribute(2);
+  const auto counts = [&](const std::string& name) {
+    return at.metrics.text().find("ballast_shard_worker_bytes_total{worker=\"" + name + "\"}") != std::string::npos;
+  };
+  CHECK(counts("same"));
+  CHECK(counts("same@0000000000000002"));
+  at.now += LaneMetrics::kForgetAfter;
+  at.contribute(2);
+  CHECK_FALSE(counts("same@0000000000000002"));
+  for (SessionId session = 3; session <= 2 * kMaxSessions; ++session) {
+    at.now += 20'000;
+    at.pass(session, "w" + std::to_string(session));
+  }
+  CHECK_FALSE(counts("same"));
+  CHECK_FALSE(counts("w3"));
+  CHECK(counts("w" + std::to_string(2 * kMaxSessions)));
+}
+
+TEST_CASE("stage clock: each moment counts once, and what is within a stage goes back to it") {
+  StageClock clock;
+  clock.enter(LaneStage::waiting, 1'000);  // nothing is known of before
+  CHECK(clock.enter(LaneStage::reading, 1'400) == LaneStage::waiting);
+  const auto outer = clock.enter(LaneStage::summing, 1'500);
+  clock.enter(outer, 1'800);
+  clock.enter(LaneStage::waiting, 2'000);
+  CHECK(clock.spent(static_cast<std::size_t>(LaneStage::waiting)) == 400);
+  CHECK(clock.spent(static_cast<std::size_t>(LaneStage::reading)) == 300);
+  CHECK(clock.spent(static_cast<std::size_t>(LaneStage::summing)) == 300);
+  CHECK(clock.spent(static_cast<std::size_t>(LaneStage::other)) == 0);
 }
 
 }  // namespace

@@ -40,6 +40,11 @@ Status some_status() {
   return status;
 }
 
+// As the lead's loop does, which knows of no shard yet.
+void look(LeadMetrics& lead, const Status& status, Micros now = 1'000'000) {
+  lead.update(status, 1, ShardRoster(1, 1, {1, 2, 3}, Ledger{}), now);
+}
+
 double gauge(Metrics& metrics, const std::string& name, const Metrics::Labels& labels = {}) {
   return metrics.gauge("ballast_lead_" + name, labels)->value();
 }
@@ -51,7 +56,7 @@ double counter(Metrics& metrics, const std::string& name, const Metrics::Labels&
 TEST_CASE("the numbers of a status reach their series") {
   Metrics metrics;
   LeadMetrics lead(&metrics);
-  lead.update(some_status(), 1);
+  look(lead, some_status());
   CHECK(gauge(metrics, "timeline") == 2);
   CHECK(gauge(metrics, "base_step") == 100);
   CHECK(gauge(metrics, "snapshot_step") == 300);
@@ -90,12 +95,12 @@ TEST_CASE("metrics of evaluations have a series each, from the first that tells 
   Metrics metrics;
   LeadMetrics lead(&metrics);
   auto status = some_status();
-  lead.update(status, 1);
+  look(lead, status);
   CHECK(metrics.text().find("ballast_lead_test_metric{") == std::string::npos);
   status.validation_metrics = {{MetricKind::f1, 0.25}};
   status.best_metrics = {{MetricKind::f1, 0.5}, {MetricKind::auc, 0.75}};
   status.test_metrics = {{MetricKind::top5, 0.875}};
-  lead.update(status, 1);
+  look(lead, status);
   CHECK(gauge(metrics, "validation_metric", {"f1"}) == 0.25);
   CHECK(gauge(metrics, "best_metric", {"f1"}) == 0.5);
   CHECK(gauge(metrics, "best_metric", {"auc"}) == 0.75);
@@ -111,7 +116,7 @@ TEST_CASE("every phase of a job has its series, and one at a time is 1") {
                                 "paused",     "finishing",  "finished", "stopped",  "failed"};
   for (std::size_t now = 0; now < std::size(phases); ++now) {
     status.phase = static_cast<JobPhase>(now);
-    lead.update(status, 1);
+    look(lead, status);
     for (const auto& phase : phases) {
       CAPTURE(phase);
       CHECK(gauge(metrics, "phase", {phase}) == (phase == phases[now] ? 1 : 0));
@@ -123,17 +128,17 @@ TEST_CASE("trouble and waiting show while they last") {
   Metrics metrics;
   LeadMetrics lead(&metrics);
   auto status = some_status();
-  lead.update(status, 1);
+  look(lead, status);
   CHECK(gauge(metrics, "trouble") == 0);
   CHECK(gauge(metrics, "waits") == 0);
   status.trouble = "shard 1: no space left on the disk";
   status.waits_for = "shard 2";
-  lead.update(status, 1);
+  look(lead, status);
   CHECK(gauge(metrics, "trouble") == 1);
   CHECK(gauge(metrics, "waits") == 1);
   status.trouble.clear();
   status.waits_for.clear();
-  lead.update(status, 1);
+  look(lead, status);
   CHECK(gauge(metrics, "trouble") == 0);
   CHECK(gauge(metrics, "waits") == 0);
 }
@@ -144,7 +149,7 @@ TEST_CASE("kinds of arithmetic and refused workers are counted") {
   auto status = some_status();
   status.arithmetics = {{"x", "worker a"}, {"y", "worker b"}};
   status.refused_workers = 3;
-  lead.update(status, 1);
+  look(lead, status);
   CHECK(gauge(metrics, "arithmetics") == 2);
   CHECK(metrics.counter("ballast_lead_refused_workers_total", {})->value() == 3);
 }
@@ -156,7 +161,7 @@ TEST_CASE("a worker that was started again keeps its series and its sum of slots
   status.sessions = {{1, "w", false, 5, 10, "", {}, {}},
                      {2, "w", true, 7, 20, "", {}, {}, 2'500'000},
                      {3, "v", false, 6, 1, "", {}, {}}};
-  lead.update(status, 1);
+  look(lead, status);
   CHECK(gauge(metrics, "sessions") == 1);
   CHECK(gauge(metrics, "worker_live", {"w"}) == 1);
   CHECK(gauge(metrics, "worker_step", {"w"}) == 7);
@@ -171,7 +176,7 @@ TEST_CASE("how fast a worker is and whether it is held up is told of each, as lo
   auto status = some_status();
   status.sessions = {{1, "w", true, 5, 10, "", {}, {}, 0, "it is silent", 250'000, 30'000, 12'500'000, 25'000'000, 7},
                      {2, "v", true, 6, 1, "", {}, {}}};
-  lead.update(status, 1);
+  look(lead, status);
   CHECK(gauge(metrics, "worker_held_up", {"w"}) == 1);
   CHECK(gauge(metrics, "worker_slot_seconds", {"w"}) == doctest::Approx(0.25));
   CHECK(gauge(metrics, "worker_lag_seconds", {"w"}) == doctest::Approx(0.03));
@@ -179,10 +184,10 @@ TEST_CASE("how fast a worker is and whether it is held up is told of each, as lo
   CHECK(gauge(metrics, "worker_held_up", {"v"}) == 0);
   CHECK(gauge(metrics, "worker_slot_seconds", {"v"}) == 0);
   status.sessions[0].held_up.clear();
-  lead.update(status, 1);
+  look(lead, status);
   CHECK(gauge(metrics, "worker_held_up", {"w"}) == 0);
   status.sessions.erase(status.sessions.begin());
-  lead.update(status, 1);
+  look(lead, status);
   for (const auto* name : {"held_up", "slot_seconds", "lag_seconds", "uplink_bytes_per_second"}) {
     CAPTURE(name);
     const auto text = metrics.text();
@@ -207,7 +212,7 @@ TEST_CASE("workers that the lead has forgotten have no series, and new ones have
                                  "",
                                  {}});
     }
-    lead.update(status, 1);
+    look(lead, status);
   }
   const auto text = metrics.text();
   CHECK(text.find("worker=\"t39w399\"") != std::string::npos);
@@ -220,16 +225,106 @@ TEST_CASE("of two workers that live under one name each has series of its own") 
   LeadMetrics lead(&metrics);
   auto status = some_status();
   status.sessions = {{1, "w", true, 5, 10, "", "", {}}, {0xAB, "w", true, 7, 20, "", "", {}}};
-  lead.update(status, 1);
+  look(lead, status);
   const std::string twin = "w@00000000000000ab";
   CHECK(gauge(metrics, "worker_step", {"w"}) == 5);
   CHECK(gauge(metrics, "worker_step", {twin}) == 7);
   CHECK(metrics.counter("ballast_lead_worker_slots_total", {"w"})->value() == 10);
   CHECK(metrics.counter("ballast_lead_worker_slots_total", {twin})->value() == 20);
   status.sessions[0].live = false;  // an earlier life of the same worker, as it turns out
-  lead.update(status, 1);
+  look(lead, status);
   CHECK(gauge(metrics, "worker_step", {"w"}) == 7);
   CHECK(metrics.counter("ballast_lead_worker_slots_total", {"w"})->value() == 30);
+}
+
+TEST_CASE("silence counts from a worker's last word, of sessions that a status has, and of live ones") {
+  Metrics metrics;
+  LeadMetrics lead(&metrics);
+  auto status = some_status();
+  lead.heard(1, 500);
+  status.sessions = {{1, "w", true, 5, 10, "", {}, {}}, {2, "v", true, 6, 1, "", {}, {}}};
+  look(lead, status, 1'000'000);
+  lead.heard(1, 2'500'000);
+  lead.heard(7, 2'500'000);
+  look(lead, status, 3'000'000);
+  CHECK(gauge(metrics, "worker_silence_seconds", {"w"}) == doctest::Approx(0.5));
+  CHECK(gauge(metrics, "worker_silence_seconds", {"v"}) == doctest::Approx(2));  // since it was first known of
+  status.sessions[1].live = false;
+  look(lead, status, 4'000'000);
+  CHECK(gauge(metrics, "worker_silence_seconds", {"w"}) == doctest::Approx(1.5));
+  CHECK(gauge(metrics, "worker_silence_seconds", {"v"}) == 0);
+  status.sessions = {{7, "late", true, 5, 10, "", {}, {}}};
+  look(lead, status, 5'000'000);
+  look(lead, status, 6'000'000);
+  CHECK(gauge(metrics, "worker_silence_seconds", {"late"}) == doctest::Approx(1));
+  CHECK(metrics.text().find(R"(silence_seconds{worker="w"})") == std::string::npos);
+}
+
+TEST_CASE("of a shard the lane counts that was silent for longest") {
+  Metrics metrics;
+  LeadMetrics lead(&metrics);
+  ShardRoster shards(2, 2, {1'000'000, 2'000'000, 3'000'000}, Ledger{});
+  for (const LaneId lane : {LaneId{0, 0}, {0, 1}, {1, 0}}) {
+    ShardHello hello;
+    hello.lane = lane;
+    hello.incarnation = 5;
+    shards.admit(hello, 1'000'000);
+  }
+  shards.heard({0, 0}, 5, 1'900'000);
+  shards.heard({1, 0}, 5, 1'500'000);
+  lead.update(some_status(), 1, shards, 2'000'000);
+  CHECK(gauge(metrics, "shard_silence_seconds", {"0"}) == doctest::Approx(1));
+  CHECK(gauge(metrics, "shard_silence_seconds", {"1"}) == doctest::Approx(0.5));
+}
+
+TEST_CASE("a snapshot is as old as the lead has known it for the newest") {
+  Metrics metrics;
+  LeadMetrics lead(&metrics);
+  auto status = some_status();
+  look(lead, status, 1'000'000);
+  look(lead, status, 3'000'000);
+  CHECK(gauge(metrics, "snapshot_age_seconds") == doctest::Approx(2));
+  status.snapshot += 100;
+  look(lead, status, 4'000'000);
+  CHECK(gauge(metrics, "snapshot_age_seconds") == 0);
+  look(lead, status, 4'500'000);
+  CHECK(gauge(metrics, "snapshot_age_seconds") == doctest::Approx(0.5));
+}
+
+TEST_CASE("a recovery is told while it lasts and when it is over") {
+  Metrics metrics;
+  LeadMetrics lead(&metrics);
+  const ShardRoster nobody(1, 0, {1, 2, 3}, Ledger{});  // of whom all serve
+  auto status = some_status();
+  status.phase = JobPhase::recovering;
+  lead.update(status, 1, nobody, 1'000'000);
+  lead.update(status, 1, nobody, 3'500'000);
+  CHECK(gauge(metrics, "recovering_seconds") == doctest::Approx(2.5));
+  status.phase = JobPhase::training;
+  lead.update(status, 1, nobody, 4'000'000);
+  CHECK(gauge(metrics, "recovering_seconds") == 0);
+  CHECK(metrics.histogram("ballast_lead_recovery_seconds")->sum() == doctest::Approx(3));
+}
+
+TEST_CASE("recovery clock: from when a shard was last heard of until all serve") {
+  RecoveryClock clock;
+  CHECK_FALSE(clock.look({JobPhase::training, 0, true}, 1'000));
+  CHECK_FALSE(clock.look({JobPhase::training, 400, true}, 2'000));
+  CHECK(clock.lasts(2'100) == 500);
+  CHECK_FALSE(clock.look({JobPhase::training, 0, false}, 2'500));  // it is there and does not serve yet
+  CHECK_FALSE(clock.look({JobPhase::recovering, 0, false}, 2'600));
+  CHECK(clock.look({JobPhase::training, 0, true}, 3'000) == Micros{1'400});
+  CHECK(clock.lasts(3'000) == 0);
+}
+
+TEST_CASE("recovery clock: a job that has not begun, or is over, does not recover") {
+  RecoveryClock clock;
+  CHECK_FALSE(clock.look({JobPhase::assembling, 9'000, false}, 10'000));
+  CHECK(clock.lasts(10'000) == 0);
+  CHECK_FALSE(clock.look({JobPhase::training, 500, true}, 11'000));
+  CHECK_FALSE(clock.look({JobPhase::failed, 500, true}, 12'000));
+  CHECK(clock.lasts(12'000) == 0);
+  CHECK_FALSE(clock.look({JobPhase::finished, 0, true}, 13'000));
 }
 
 }  // namespace

@@ -33,6 +33,13 @@ TEST_CASE("a sum lies where the first payload lay, and the other is forgotten") 
   CHECK(payloads.size() == 0);
 }
 
+TEST_CASE("a payload knows who has sent it, a sum who has sent what the others were added to") {
+  Payloads payloads;
+  const auto into = payloads.add(frame({1}), 7);
+  payloads.sum(into, payloads.add(frame({2}), 8), true);
+  CHECK(payloads.sender(into) == 7);
+}
+
 TEST_CASE("of the last root it is known whether it is finite, once, and of nothing else") {
   Payloads payloads;
   const auto root = payloads.add(frame({1, 2}));

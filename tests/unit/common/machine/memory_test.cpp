@@ -1,35 +1,15 @@
 #include "common/machine/memory.h"
 
 #include <doctest/doctest.h>
-#include <unistd.h>
 
-#include <filesystem>
-#include <fstream>
-#include <string>
+#include "tests/unit/common/machine/machine_files.h"
 
 namespace ballast {
 namespace {
 
-namespace fs = std::filesystem;
-
-// A machine whose files say what a test wants.
-class Machine {
+class Machine : public testing::MachineFiles {
  public:
-  Machine() : root_(fs::temp_directory_path() / ("ballast-machine-" + std::to_string(::getpid()))) {
-    fs::create_directories(root_);
-  }
-  ~Machine() { fs::remove_all(root_); }
-  Machine(const Machine&) = delete;
-  Machine& operator=(const Machine&) = delete;
-
-  void file(const std::string& path, const std::string& text) const {
-    fs::create_directories((root_ / path).parent_path());
-    std::ofstream(root_ / path) << text;
-  }
-  [[nodiscard]] std::uint64_t memory() const { return memory_here(root_); }
-
- private:
-  fs::path root_;
+  [[nodiscard]] std::uint64_t memory() const { return memory_here(root()); }
 };
 
 constexpr auto* kFacts = "MemTotal:        1000 kB\nMemFree:          10 kB\nMemAvailable:     400 kB\n";

@@ -16,7 +16,13 @@ TEST_CASE("every metric of the table belongs to some role's series, and every on
   const JournalSeries journal(&metrics);
   const DiskSeries disk(&metrics);
   const DatabaseSeries database(&metrics);
+  const ProcessSeries process(&metrics);
   const HandshakeSeries handshakes(&metrics, "lead");
+  const ServerWorkerSeries server_worker(&metrics, "w");
+  CHECK(worker_refusals(&metrics, "w", "malformed")->value() == 0);
+  CHECK(server_worker.updates().staleness->value() == 0);
+  CHECK(lead_shard_silence(&metrics, 3)->value() == 0);
+  CHECK(worker_gradient_norm(&metrics, "fc1")->value() == 0);
   const LaneWorkerSeries lane_worker(&metrics, 1, "w");
   const LeadSeries lead(&metrics);
   for (const auto* const evaluation : {"validation", "best", "test"}) {
@@ -68,6 +74,27 @@ TEST_CASE("handles are the series they are called") {
   const LeadSeries lead(&metrics);
   lead.phases.at(JobPhase::training)->set(1);
   CHECK(metrics.gauge("ballast_lead_phase", {"training"})->value() == 1);
+}
+
+TEST_CASE("what the lanes of a server say of a worker goes with it, and nothing else") {
+  Metrics metrics;
+  const ServerWorkerSeries gone(&metrics, "w1");
+  const ServerWorkerSeries stays(&metrics, "w2");
+  for (const auto* of_worker : {&gone, &stays}) {
+    of_worker->bytes->add(5);
+    of_worker->updates().updates->add();
+  }
+  worker_refusals(&metrics, "w1", "wrong_target")->add();
+  worker_refusals(&metrics, "w2", "wrong_target")->add();
+  const LaneWorkerSeries lane(&metrics, 0, "w1");
+  gone.remove();
+  gone.bytes->add(7);  // by a handle that is still there
+  CHECK(metrics.text().find(R"(total{worker="w1")") == std::string::npos);
+  CHECK(metrics.text().find(R"(ballast_shard_worker_lateness_seconds_count{lane="0",worker="w1"})") !=
+        std::string::npos);
+  CHECK(metrics.counter("ballast_shard_worker_bytes_total", {"w2"})->value() == 5);
+  CHECK(metrics.counter("ballast_shard_worker_refusals_total", {"w2", "wrong_target"})->value() == 1);
+  ServerWorkerSeries(nullptr, "w").remove();
 }
 
 TEST_CASE("series of no metrics count for nobody") {

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cmath>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <thread>
@@ -76,6 +77,36 @@ TEST_CASE("each sum says which slot's gradient was not finite") {
     }
     CHECK_FALSE(sum_is_finite);
   }
+}
+
+TEST_CASE("examples of the slots that were computed are counted, and norms by layer are of gradients as they were") {
+  const auto job = small_job();
+  PostedEvents events;
+  ComputeThread thread(
+      job, "", on_cpu(1), [&](worker::Event event) { events.post(std::move(event)); }, {},
+      std::make_shared<TraceRing>(1), true);
+  events.up_to<worker::Prepared>();
+  REQUIRE(thread.norms() != nullptr);
+  CHECK(thread.norms()->groups() == std::vector<std::string>{"fc1", "fc2"});
+  thread.compute({0, {{1, 2}}});
+  double squares = 0;  // of fc1's gradient, of a slot that is a quarter of the step
+  for (const auto& event : events.up_to<worker::Computed>()) {
+    const auto* ready = std::get_if<worker::GradientReady>(&event);
+    for (std::size_t i = 0; ready != nullptr && i < job.arena.parameters.size(); ++i) {
+      const auto& extent = job.arena.extents[i];
+      const auto& chunk = job.arena.chunks[ready->chunk];
+      if (job.arena.parameters[i].name.starts_with("fc1.") && chunk.offset <= extent.offset &&
+          extent.offset < chunk.offset + chunk.elements) {
+        for (const float value :
+             thread.gradients().values(thread.arena_of(ready->payload)).subspan(extent.offset, extent.elements)) {
+          squares += static_cast<double>(value) * value;
+        }
+      }
+    }
+  }
+  CHECK(thread.examples() == 4);
+  CHECK(squares > 0);
+  CHECK(thread.norms()->norm(0).value() == doctest::Approx(4 * std::sqrt(squares)));
 }
 
 TEST_CASE("another step's fault is none, and an overflow of the sum is nobody's") {
@@ -189,9 +220,9 @@ TEST_CASE("validation and test examples are evaluated by split") {
 }
 
 // A compute thread and what its loop does with it, on the cpu itself or on a device that copies weights.
-class Worker {
+class WorkerThread {
  public:
-  Worker(const Job& job, const MakeBackend& make_backend)
+  WorkerThread(const Job& job, const MakeBackend& make_backend)
       : job_(job), thread_(job, "", make_backend, [this](worker::Event event) { events_.post(std::move(event)); }) {
     events_.up_to<worker::Prepared>();
   }
@@ -255,8 +286,8 @@ struct Compared {
   }
 
   int copies = 0;
-  Worker cpu;
-  Worker device;
+  WorkerThread cpu;
+  WorkerThread device;
 };
 
 TEST_CASE("weights are copied to a device once for all that is computed on them, and always when they have changed") {

@@ -47,6 +47,12 @@ TEST_CASE("of state a slot contributes its change by its share, of all else what
   }
 }
 
+TEST_CASE("a slot's part of an update, undone, is a mean over its examples, and of local steps the whole change") {
+  CHECK(share_undone(job_of("sync", "state"), 12, 3) == 4);
+  CHECK(share_undone(job_of("async", "state"), 3, 3) == 1);
+  CHECK(share_undone(job_of("local, local: {steps: 2}", "decay"), 12, 3) == 3);  // slots
+}
+
 TEST_CASE("a slot without examples changes no state") {
   for (const std::string group : {"state", "state, momentum: 0.1"}) {
     const auto job = job_of("sync", group);
