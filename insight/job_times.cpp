@@ -203,20 +203,29 @@ class Taken {
     if (own.is_lossy() || !process.clock) {
       return;
     }
-    std::map<Step, double> longest;  // on their way, of a version's weights
+    std::map<std::uint64_t, std::map<Step, double>> longest;  // on their way, of a version's weights, by lane
     for (const auto& record : process.records) {
       const auto at =
           record.kind == TraceKind::pull && is_in(record.step) ? on_one_clock(peers_, process, record) : Times{};
       if (at.second != 0) {
-        longest[record.step] = std::max(longest[record.step], span(at.second, at.third));
+        auto& took = longest[record.peer][record.step];
+        took = std::max(took, span(at.second, at.third));
       }
     }
-    std::vector<double> all;
-    std::ranges::transform(longest, std::back_inserter(all), [](const auto& step) { return step.second; });
-    const auto usual = median(std::move(all));
-    constexpr double kLeast = 100'000;
-    for (const auto& [step, took] : longest) {
-      own.stops[step - first_] = took > 2 * usual + kLeast ? took - usual : 0;
+    std::map<Step, double> least;  // of all lanes: one that is late by itself is not the worker's doing
+    for (const auto& [lane, steps] : longest) {
+      std::vector<double> all;
+      std::ranges::transform(steps, std::back_inserter(all), [](const auto& step) { return step.second; });
+      const auto usual = median(std::move(all));
+      constexpr double kLate = 100'000;
+      for (const auto& [step, took] : steps) {
+        const auto late = took > 2 * usual + kLate ? took - usual : 0;
+        const auto [known, is_first] = least.try_emplace(step, late);
+        known->second = is_first ? late : std::min(known->second, late);
+      }
+    }
+    for (const auto& [step, late] : least) {
+      own.stops[step - first_] = late;
     }
   }
 

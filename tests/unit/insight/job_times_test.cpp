@@ -107,11 +107,17 @@ TEST_CASE(
 
 TEST_CASE("job times: weights that had been sent long before they were taken wait for a worker that stood still") {
   MadeTrace trace;
-  const auto late = [&](std::uint64_t resent) {
+  const auto late = [&](std::uint64_t resent, bool has_other = false) {
     auto job = trace.job();
     auto& worker = job.processes[0].records;
+    if (has_other) {  // a lane whose weights come as ever
+      job.processes.push_back(job.processes[1]);
+      job.processes.back().source.lane = {1, 0};
+      job.processes.back().records.clear();
+      worker.push_back({9, 1, 11'900'000, 10'895'000, 11'900'000, 11'900'000, 0, {}, TraceKind::pull});
+    }
     for (auto& record : worker) {
-      if (record.kind == TraceKind::pull && record.step == 9) {
+      if (record.kind == TraceKind::pull && record.step == 9 && record.peer == 0) {
         record.third += 700'000;
         record.fourth += 700'000;
       }
@@ -126,6 +132,7 @@ TEST_CASE("job times: weights that had been sent long before they were taken wai
   CHECK(stops[3] == doctest::Approx(700'000).epsilon(0.01));
   CHECK(stops[2] == 0);
   CHECK(late(1'000)[3] == 0);  // it may have been lost on the way
+  CHECK(late(0, true)[3] == 0);
 }
 
 TEST_CASE("job times: links are told by lanes that do not starve, and all of them carry as much as theirs") {
