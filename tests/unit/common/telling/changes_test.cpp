@@ -1,4 +1,4 @@
-#include "cli/telling/changes.h"
+#include "common/telling/changes.h"
 
 #include <doctest/doctest.h>
 

@@ -22,6 +22,10 @@ std::string lasting_lines(const std::vector<insight::LastingCause>& lasting, std
 // In plain words; empty: there is nothing to say.
 std::string advice_line(const insight::Advice& advice);
 
+// All of these, of windows of `steps` steps. `all`: severities of those as well that are as fast as their peers.
+std::string analysis_lines(const insight::JobTrace& trace, const insight::Analysis& analysis, std::size_t steps,
+                           bool all);
+
 // For programs, one object a line: of each resource; of the job and of each cause; of the advice.
 std::string severity_json(const std::vector<insight::Severity>& found);
 std::string verdict_json(const insight::Analysis& analysis);

@@ -1,4 +1,4 @@
-#include "cli/asking/analysis_text.h"
+#include "insight/analysis_text.h"
 
 #include <doctest/doctest.h>
 

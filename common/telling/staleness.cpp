@@ -1,10 +1,10 @@
-#include "cli/telling/staleness.h"
+#include "common/telling/staleness.h"
 
 #include <array>
 #include <cstdio>
 #include <numeric>
 
-#include "cli/telling/amounts.h"
+#include "common/telling/amounts.h"
 
 namespace ballast {
 

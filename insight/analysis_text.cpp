@@ -1,9 +1,9 @@
-#include "cli/asking/analysis_text.h"
+#include "insight/analysis_text.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "cli/telling/amounts.h"
+#include "common/telling/amounts.h"
 
 namespace ballast {
 namespace {
@@ -240,6 +240,13 @@ std::string advice_line(const insight::Advice& advice) {
       break;
   }
   return "advice: leave it as it is; nothing that was tried gains 3 %\n";
+}
+
+std::string analysis_lines(const insight::JobTrace& trace, const insight::Analysis& analysis, std::size_t steps,
+                           bool all) {
+  return severity_lines(trace, analysis.window, analysis.severities, all) + verdict_lines(analysis.verdict) +
+         lasting_lines(analysis.lasting, analysis.windows, steps) +
+         (analysis.verdict ? advice_line(analysis.advice) : std::string());
 }
 
 std::string advice_json(const insight::Advice& advice) {

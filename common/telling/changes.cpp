@@ -1,8 +1,8 @@
-#include "cli/telling/changes.h"
+#include "common/telling/changes.h"
 
 #include <algorithm>
 
-#include "cli/telling/amounts.h"
+#include "common/telling/amounts.h"
 
 namespace ballast {
 
@@ -56,10 +56,15 @@ void add_pause(std::vector<Change>& lines, const Status& before, const Status& n
 
 }  // namespace
 
-std::vector<Change> changes_between(const Status& before, const Status& now) {
+std::vector<Change> setbacks_between(const Status& before, const Status& now) {
   std::vector<Change> lines;
   add_rollback(lines, before, now);
   add_counts(lines, before, now);
+  return lines;
+}
+
+std::vector<Change> changes_between(const Status& before, const Status& now) {
+  auto lines = setbacks_between(before, now);
   add_trouble(lines, before, now);
   add_pause(lines, before, now);
   return lines;

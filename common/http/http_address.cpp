@@ -1,4 +1,4 @@
-#include "common/metrics/http_address.h"
+#include "common/http/http_address.h"
 
 #include <netdb.h>
 #include <netinet/in.h>
@@ -18,7 +18,7 @@ namespace ballast {
 namespace {
 
 [[noreturn]] void refuse(const std::string& address, const std::string& why) {
-  throw std::runtime_error("metrics address \"" + address + "\": " + why);
+  throw std::runtime_error("address \"" + address + "\": " + why);
 }
 
 std::uint16_t parse_port(const std::string& address, std::string_view text) {

@@ -1,4 +1,4 @@
-#include "cli/telling/quality.h"
+#include "common/telling/quality.h"
 
 #include <doctest/doctest.h>
 

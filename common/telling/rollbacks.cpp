@@ -1,4 +1,4 @@
-#include "cli/telling/rollbacks.h"
+#include "common/telling/rollbacks.h"
 
 namespace ballast {
 

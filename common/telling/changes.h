@@ -14,8 +14,10 @@ struct Change {
   bool operator==(const Change&) const = default;
 };
 
-// The job went back to a snapshot, a step was skipped, a snapshot was missed, trouble came or went, somebody
-// is waited for, the job is paused or goes on.
+// The job went back to a snapshot, a step was skipped, a snapshot was missed.
+std::vector<Change> setbacks_between(const Status& before, const Status& now);
+
+// These, and: trouble came or went, somebody is waited for, the job is paused or goes on.
 std::vector<Change> changes_between(const Status& before, const Status& now);
 
 // Why the job does not come to a snapshot, or not on: its trouble, else who is waited for (without the growing time).

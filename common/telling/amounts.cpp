@@ -1,4 +1,4 @@
-#include "cli/telling/amounts.h"
+#include "common/telling/amounts.h"
 
 #include <array>
 #include <cstdio>

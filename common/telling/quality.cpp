@@ -1,10 +1,10 @@
-#include "cli/telling/quality.h"
+#include "common/telling/quality.h"
 
 #include <algorithm>
 #include <array>
 #include <cstdio>
 
-#include "cli/telling/json_numbers.h"
+#include "common/telling/json_numbers.h"
 #include "protocol/lead/validation.h"
 
 namespace ballast {
