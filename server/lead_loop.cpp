@@ -407,7 +407,8 @@ void LeadLoop::tell_page(const Status& status, const std::vector<LeadNews::Line>
   const auto now = monotonic_micros();
   for (const auto& line : news) {
     if (line.kind != "data" && line.kind != "double") {
-      page_->history().tell(line.kind, line.text, line.is_wrong);
+      const bool is_beginning = line.kind == "waiting" && status.phase == JobPhase::assembling;  // they come one by one
+      page_->history().tell(line.kind, line.text, line.is_wrong && !is_beginning);
     }
   }
   page_->history().note(status, now);

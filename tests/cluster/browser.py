@@ -145,7 +145,11 @@ class Browser:
         self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
 
     def open(self, address):
-        self.call("Page.navigate", url=address)
+        """Shows the page there, and waits until it is loaded."""
+        answer = self.call("Page.navigate", url=address)
+        if "errorText" in answer:
+            raise RuntimeError(f"{address}: {answer['errorText']}")
+        harness.wait_for(lambda: self.value(f"location.href === {json.dumps(address)} && document.readyState === 'complete'"))
 
     def value(self, expression):
         """Of an expression in the page, or of the promise that it gives."""

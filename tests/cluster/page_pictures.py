@@ -37,9 +37,9 @@ class Pictures(harness.ClusterCase):
     def test_pictures(self):
         job = self.job(jobs.emulated(steps=1000000, slots=24, compute_ms=12, every_steps=100, job="emulated-six"))
         run = self.start(job, options=["--workers", "5", "--shards", "2", "--page"])
+        run.wait_for_step(3)
         slow = self.start_worker(run, "worker-slow")
         threading.Thread(target=hold_up, args=(slow,), daemon=True).start()
-        run.wait_for_step(3)
         page = run.entry("server", 0)["addresses"]["page"]
         view = browser.Browser(self)
         view.look(1600, 1000, "light")

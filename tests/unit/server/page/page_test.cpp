@@ -10,7 +10,12 @@
 namespace ballast {
 namespace {
 
-HttpRequest request(std::string path, std::string query = {}) { return {std::move(path), std::move(query)}; }
+HttpRequest request(std::string path, std::string query = {}) {
+  HttpRequest made;
+  made.path = std::move(path);
+  made.query = std::move(query);
+  return made;
+}
 
 std::string body_of(const HttpAnswer& answer) {
   std::string body;
