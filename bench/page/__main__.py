@@ -1,5 +1,5 @@
 """What the job's web page costs the lead's process: its processor time without a page, with one that nobody looks at, and with
-ten viewers. Two runs of the same job beside each other, one of them with a page, are looked at in turn, stretch by stretch:
+ten viewers; and an analysis. Two runs of the same job beside each other, one of them with a page, are looked at in turn, stretch by stretch:
 
     python3 bench/page [--seconds 10] [--rounds 5] [--viewers 10] [--workers 4]
 """
@@ -14,6 +14,7 @@ import sys
 import threading
 import time
 import urllib.parse
+import urllib.request
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.append(str(ROOT / "tests" / "cluster"))
@@ -87,6 +88,16 @@ class Cost(harness.ClusterCase):
             viewer.join()
         return process / took, page / took
 
+    def analysis(self, pid, address):
+        """Processor time of the page's threads for one, in seconds."""
+        def ask(query):
+            with urllib.request.urlopen(f"{address}analysis.json{query}", timeout=30) as answer:
+                return json.load(answer)
+        before = time_of_page(pid)
+        self.assertTrue(ask("?ask=1")["asking"])
+        self.wait_for("an analysis", lambda: not ask("")["asking"])
+        return time_of_page(pid) - before
+
     def test_cost(self):
         plain, with_page = self.begin("plain"), self.begin("page", "--page")
         address = with_page.entry("server", 0)["addresses"]["page"]
@@ -105,6 +116,7 @@ class Cost(harness.ClusterCase):
             process, page = (statistics.median(part[i] for part in parts) for i in (0, 1))
             print(f"{kind:24} {100 * process:8.2f} % {100 * page:16.3f} %")
         print(f"{told} answers of {bytes_told / max(told, 1) / 1000:.1f} kB")
+        print(f"an analysis: {1000 * self.analysis(of_page, address):.0f} ms of a core")
         for run in (plain, with_page):
             self.assertEqual(run.control("stop").returncode, 0)
 

@@ -49,7 +49,7 @@ class Pictures(harness.ClusterCase):
         run.kill("server", 1)
         time.sleep(TRAINED / 3)
         self.look(view, page, "page.webp")
-        view.look(390, 844, "dark", ratio=2)
+        view.look(390, 844, "dark", ratio=1.5)
         self.look(view, page, "page-phone.webp")
         self.assertEqual(run.control("stop").returncode, 0)
 

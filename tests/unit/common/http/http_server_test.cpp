@@ -92,6 +92,11 @@ TEST_CASE("who is to wait is answered when the server is woken") {
   CHECK(caller.hear().ends_with("at /late\n"));
 }
 
+TEST_CASE("who is never answered is told so") {
+  const HttpServer server("a test", "127.0.0.1:0", [](const HttpRequest&) { return std::optional<HttpAnswer>(); });
+  CHECK(Caller(server).get("/").starts_with("HTTP/1.1 503 "));
+}
+
 TEST_CASE("on loopback nobody is answered who asks for another host") {
   const HttpServer server("a test", "127.0.0.1:0", echo);
   for (const char* host : {"localhost", "127.0.0.1", "[::1]:80", "10.1.2.3"}) {
