@@ -166,7 +166,11 @@ std::optional<HttpAnswer> HttpServer::answer_to(const HttpRequest& request) cons
   if (is_loopback(address_) && !host.empty() && host != "localhost" && host != address_.host && !is_number(host)) {
     return http_text(421, "this page is served on loopback: ask for it by 127.0.0.1 or localhost");
   }
-  return handler_(request);
+  try {
+    return handler_(request);
+  } catch (const std::exception&) {  // who looks must not end what is looked at
+    return http_text(503, "no answer could be put together; ask again");
+  }
 }
 
 void HttpServer::make_room() {

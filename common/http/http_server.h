@@ -24,7 +24,7 @@ class HttpServer {
   static constexpr std::size_t kConnections = 32;
 
   // What is said to a request; nothing as yet: it is asked again after wake(), until kWaits of HttpConnection is over.
-  // Called by the server's thread, and must not wait.
+  // Called by the server's thread, and must not wait. What it throws is a 503.
   using Handler = std::function<std::optional<HttpAnswer>(const HttpRequest&)>;
 
   // Listens at HOST:PORT; port 0 takes a free one. `what`: what is served, for the text of a failure. Throws

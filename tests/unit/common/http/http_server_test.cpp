@@ -97,6 +97,14 @@ TEST_CASE("who is never answered is told so") {
   CHECK(Caller(server).get("/").starts_with("HTTP/1.1 503 "));
 }
 
+TEST_CASE("what goes wrong with an answer ends nothing") {
+  const HttpServer server("a test", "127.0.0.1:0", [](const HttpRequest& request) {
+    return request.path == "/a" ? throw std::runtime_error("no") : echo(request);
+  });
+  CHECK(Caller(server).get("/a").starts_with("HTTP/1.1 503 "));
+  CHECK(Caller(server).get("/b").ends_with("at /b\n"));
+}
+
 TEST_CASE("on loopback nobody is answered who asks for another host") {
   const HttpServer server("a test", "127.0.0.1:0", echo);
   for (const char* host : {"localhost", "127.0.0.1", "[::1]:80", "10.1.2.3"}) {
