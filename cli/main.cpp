@@ -121,6 +121,7 @@ void define_run(CLI::App& app, ballast::RunOptions& options) {
   run->add_option("--backend", options.backend, "what workers compute on: auto (default), cpu or cuda")
       ->check(CLI::IsMember({"auto", "cpu", "cuda"}));
   run->add_flag("--metrics", options.metrics, "every process serves Prometheus metrics; processes.json says where");
+  run->add_flag("--page", options.page, "the lead serves the job's web page on loopback; a line says where");
   run->add_flag("--watch", options.watch,
                 "--metrics, and a Prometheus of the run's own asks for them, if one is installed");
   run->add_flag("--hold-start", options.hold_start, "begin to train only when all workers are ready");

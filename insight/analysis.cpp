@@ -7,12 +7,23 @@
 
 namespace ballast::insight {
 
-Analysis Analyst::analyze(const JobTrace& trace, const WindowsWanted& wanted) {
+namespace {
+
+std::size_t messages_of(const JobTimes& times, const Window& window) {
+  return window.steps() * times.workers.size() * times.lane_of.size();
+}
+
+}  // namespace
+
+Analysis Analyst::analyze(const JobTrace& trace, const WindowsWanted& wanted, const AnalysisLimits& limits) {
   Analysis analysis;
   const auto all = windows(trace, wanted);
   const auto before = std::exchange(judged_, {});
   std::vector<WindowVerdict> verdicts;
   for (const auto& window : all) {
+    if (!limits.goes_on()) {
+      return analysis;
+    }
     const bool is_newest = window == all.back();
     // What could not be judged then may be now: somebody has answered.
     if (const auto known = before.find(window); known != before.end() && known->second && !is_newest) {
@@ -22,7 +33,9 @@ Analysis Analyst::analyze(const JobTrace& trace, const WindowsWanted& wanted) {
       auto severe = severities(part);
       auto times = job_times(part, window.steps());
       auto& judged = judged_[window];
-      if (times) {
+      if (times && messages_of(*times, window) > limits.messages) {
+        analysis.is_too_large = true;
+      } else if (times) {
         times = calibrated(*std::move(times));
         judged = verdict(*times, severe);
       }
@@ -30,7 +43,7 @@ Analysis Analyst::analyze(const JobTrace& trace, const WindowsWanted& wanted) {
         analysis.severities = std::move(severe);
         analysis.window = window;
         analysis.verdict = judged;
-        analysis.advice = judged ? advice(*times, *judged) : Advice{};
+        analysis.advice = judged && limits.goes_on() ? advice(*times, *judged) : Advice{};
       }
     }
     if (const auto& judged = judged_[window]) {

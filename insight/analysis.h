@@ -1,6 +1,9 @@
 // What a job's measurements say of it: who is slow, what that costs, for how long it has, and what to change.
 #pragma once
 
+#include <cstddef>
+#include <functional>
+#include <limits>
 #include <map>
 #include <optional>
 #include <vector>
@@ -22,12 +25,22 @@ struct Analysis {
   std::optional<Verdict> verdict;
   std::vector<LastingCause> lasting;  // over all windows
   Advice advice;
+  bool is_too_large = false;  // a window has more messages than may be replayed
+};
+
+// For who must not take long, or must end soon.
+struct AnalysisLimits {
+  // Of a window that is replayed: contributions that its workers may send. A replay takes some microseconds for each,
+  // and a window some sixty replays at most.
+  std::size_t messages = std::numeric_limits<std::size_t>::max();
+  // Asked before each window and before the advice; what is not judged then is left out.
+  std::function<bool()> goes_on = [] { return true; };
 };
 
 // Looks at one job again and again. What windows have cost that were looked at before is not replayed again.
 class Analyst {
  public:
-  Analysis analyze(const JobTrace& trace, const WindowsWanted& wanted);
+  Analysis analyze(const JobTrace& trace, const WindowsWanted& wanted, const AnalysisLimits& limits = {});
 
  private:
   std::map<Window, std::optional<Verdict>> judged_;  // those of the last look

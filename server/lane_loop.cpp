@@ -36,7 +36,8 @@ bool watches_lead(LaneId id) { return id.shard > 0 && id.lane == 0; }
 }  // namespace
 
 LaneLoop::LaneLoop(zmq::context_t& context, const ServerKeys& keys, const Job& job, LaneConfig config,
-                   const Addresses& addresses, ShardServices services, Metrics* metrics, SocketKeeping keeping)
+                   const Addresses& addresses, ShardServices services, Metrics* metrics, SocketKeeping keeping,
+                   Lateness* lateness)
     : shard_trouble_(services.trouble),
       left_(services.left),
       workers_(context, job.spec.cluster.socket_buffer_bytes, addresses.bind, addresses.advertised_host, keys,
@@ -46,6 +47,7 @@ LaneLoop::LaneLoop(zmq::context_t& context, const ServerKeys& keys, const Job& j
       weights_(job, ids_of(config)),
       storage_(job, std::move(services), config.id.lane, ids_of(config), config.memory_bytes),
       metrics_(metrics, config.id, config.lanes, storage_.tallies()),
+      lateness_(lateness),
       trace_(config.lanes, updates_per_step(job.spec.training), ids_of(config)),
       handshakes_(metrics, "lane " + std::to_string(config.id.lane)),
       ticks_(kLaneTick),
@@ -224,6 +226,9 @@ void LaneLoop::receive(WorkerConnections::Incoming& incoming) {
   feed(lane::FromWorker{incoming.session, &incoming.message, payload, bytes, incoming.connection, incoming.payer});
   if (const auto* push = std::get_if<Push>(&incoming.message); push != nullptr && lane_.taken() > taken) {
     metrics_.contributed(incoming.session, *push, turn_.began());
+    if (lateness_ != nullptr) {
+      lateness_->contributed(incoming.session, push->timeline, push->step, read_at);
+    }
     trace_.contributed(incoming.session, *push, incoming.sent, read_at);
   }
   metrics_.judged();

@@ -23,6 +23,7 @@
 #include "server/lane_trace.h"
 #include "server/lead_connection.h"
 #include "server/memory_watch.h"
+#include "server/page/lateness.h"
 #include "server/payloads.h"
 #include "server/shard_news.h"
 #include "server/weights.h"
@@ -40,9 +41,11 @@ class LaneLoop {
     Micros lead_patience = 0;  // 0: for ever
   };
 
-  // Binds at once, so that config.address can be filled in. `job` is shared and outlives the loop.
+  // Binds at once, so that config.address can be filled in. `job` is shared and outlives the loop, as does `lateness`,
+  // which is told who contributes when; null: nobody looks.
   LaneLoop(zmq::context_t& context, const ServerKeys& keys, const Job& job, LaneConfig config,
-           const Addresses& addresses, ShardServices services, Metrics* metrics, SocketKeeping keeping = {});
+           const Addresses& addresses, ShardServices services, Metrics* metrics, SocketKeeping keeping = {},
+           Lateness* lateness = nullptr);
 
   // Until the job ends or cannot go on: the reason, empty if it finished. Called from the lane's own thread.
   std::string run();
@@ -112,6 +115,7 @@ class LaneLoop {
   ShardNews news_;
   std::vector<SessionId> barred_;  // by the newest plan that the lead has sent
   LaneMetrics metrics_;
+  Lateness* const lateness_;
   LaneTrace trace_;
   Handshakes handshakes_;
   Turn turn_;

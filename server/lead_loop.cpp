@@ -21,6 +21,9 @@ constexpr int kUnsent = 256;
 constexpr int kUnread = 64;
 constexpr std::size_t kTraceRecords = 4096;
 
+// By which the page of this process is known: no client's routing id is empty.
+const std::string kPageOfProcess;
+
 std::vector<TraceSource> lanes_of(const LeadConfig& config) {
   std::vector<TraceSource> lanes;
   for (std::uint32_t shard = 0; shard < config.shards; ++shard) {
@@ -44,7 +47,7 @@ TraceSource source_of(const Peer& peer) {
 
 LeadLoop::LeadLoop(zmq::context_t& context, const ServerKeys& keys, LeadConfig config, const std::string& bind_address,
                    const std::string& advertised_host, ShardStore& store, DiskRoom& room, Metrics* metrics,
-                   SocketKeeping keeping)
+                   SocketKeeping keeping, Page* page)
     : router_(context, {.unsent = kUnsent, .unread = kUnread, .intake = keeping.intake(keys)}, bind_address,
               keys.secret_key()),
       address_here_(reached_from_here(router_->endpoint())),
@@ -59,7 +62,8 @@ LeadLoop::LeadLoop(zmq::context_t& context, const ServerKeys& keys, LeadConfig c
       trace_(kTraceRecords),
       ticks_(kTick),
       tellings_(kTelling),
-      keeping_(std::move(keeping)) {}
+      keeping_(std::move(keeping)),
+      page_(page) {}
 
 void LeadLoop::interrupt(std::string reason) { interrupts_.put(std::move(reason)); }
 
@@ -85,6 +89,9 @@ Poll LeadLoop::watched() {
   poll.add(hurries_.fd());
   poll.add(lane_failures_.fd());
   poll.add(ledger_.fd());
+  if (page_ != nullptr) {
+    poll.add(page_->line().fd());
+  }
   return poll;
 }
 
@@ -117,6 +124,7 @@ void LeadLoop::turn(Poll& poll) {
     lead_.hear(event);
   }
   take_ends();
+  answer_page();
   if (ticks_.take(now)) {
     lead_.hear(lead::Tick{now});
     handshakes_.take(router_->callers());
@@ -274,6 +282,22 @@ std::optional<SharingRules> LeadLoop::sharing_rules() const {
   return SharingRules{rules.step.slots, rules.step.chunks, rules.step.bytes, rules.by_speed, rules.redistributes};
 }
 
+void LeadLoop::answer(const std::string& asker, TracePart part) {
+  if (asker == kPageOfProcess) {
+    page_->line().answer(std::move(part));
+  } else {
+    send(asker, part);
+  }
+}
+
+void LeadLoop::answer_page() {
+  if (page_ != nullptr) {
+    for (const auto& asked : page_->line().take_questions()) {
+      answer_trace(kPageOfProcess, asked);
+    }
+  }
+}
+
 // Who asks for what nobody can tell is told that there is nothing.
 void LeadLoop::answer_trace(const std::string& first, const TraceAsked& asked) {
   TracePart part;
@@ -293,12 +317,12 @@ void LeadLoop::answer_trace(const std::string& first, const TraceAsked& asked) {
   }
   part.number = asked.number;
   part.ends = part.ends || part.records.empty();
-  send(first, part);
+  answer(first, std::move(part));
 }
 
 void LeadLoop::pass_back(const TraceSource& source, const TracePart& part) {
-  if (auto answer = relay_.answered(source, part)) {
-    send(answer->client, answer->part);
+  if (auto answered = relay_.answered(source, part)) {
+    answer(answered->client, std::move(answered->part));
   }
 }
 
@@ -370,9 +394,43 @@ Status LeadLoop::status() const {
 void LeadLoop::tell_changes() {
   const auto status = this->status();
   metrics_.update(status, lead_.generation(), lead_.shards(), monotonic_micros());
-  for (const auto& line : news_.of(status)) {
+  const auto news = news_.of(status);
+  for (const auto& line : news) {
     log_line(line.level, line.kind, line.text);
   }
+  if (page_ != nullptr) {
+    tell_page(status, news);
+  }
+}
+
+// Which data and which names are none of the job's course.
+void LeadLoop::tell_page(const Status& status, const std::vector<LeadNews::Line>& news) {
+  const auto now = monotonic_micros();
+  for (const auto& line : news) {
+    if (line.kind != "data" && line.kind != "double") {
+      const bool is_beginning = line.kind == "waiting" && status.phase == JobPhase::assembling;  // they come one by one
+      page_->history().tell(line.kind, line.text, line.is_wrong && !is_beginning);
+    }
+  }
+  page_->history().note(status, now);
+  if (page_->line().is_view_wanted()) {
+    page_->line().show({status, shard_views(), now});
+  }
+}
+
+std::vector<ShardView> LeadLoop::shard_views() const {
+  std::vector<ShardView> views(lanes_.empty() ? 0 : lanes_.back().lane.shard + 1);
+  for (const auto& [id, lane] : lead_.shards().lanes()) {
+    auto& view = views.at(id.shard);
+    const auto open = lane.report.open_step;
+    view.heard_at = view.lanes == 0 ? lane.heard_at : std::min(view.heard_at, lane.heard_at);
+    view.first = view.lanes == 0 ? open : std::min(view.first, open);
+    view.last = std::max(view.last, open);
+    ++view.lanes;
+    view.serving += lane.report.serving ? 1 : 0;
+    view.departs = view.departs || lane.report.departing;
+  }
+  return views;
 }
 
 }  // namespace ballast

@@ -19,6 +19,7 @@
 #include "server/lead_news.h"
 #include "server/ledger_writer.h"
 #include "server/memory_watch.h"
+#include "server/page/page.h"
 #include "server/server_keys.h"
 #include "server/status_answers.h"
 #include "server/trace_relay.h"
@@ -28,10 +29,11 @@ namespace ballast {
 
 class LeadLoop {
  public:
-  // Binds at once. `store` and `room` are shared with shard 0's lanes and outlive the loop.
+  // Binds at once. `store` and `room` are shared with shard 0's lanes and outlive the loop, as does `page`; null: there
+  // is none.
   LeadLoop(zmq::context_t& context, const ServerKeys& keys, LeadConfig config, const std::string& bind_address,
            const std::string& advertised_host, ShardStore& store, DiskRoom& room, Metrics* metrics,
-           SocketKeeping keeping = {});
+           SocketKeeping keeping = {}, Page* page = nullptr);
 
   // Until the job has ended and everyone knows, or a stated linger is over: the reason of a failure, else empty.
   std::string run();
@@ -68,6 +70,8 @@ class LeadLoop {
   bool tell(const std::string& routing_id, std::optional<zmq::message_t> frame);
   void answer_client(const std::string& first, const Message& message);
   void answer_trace(const std::string& first, const TraceAsked& asked);
+  void answer(const std::string& asker, TracePart part);
+  void answer_page();
   const std::vector<TraceSource>& trace_sources();
   [[nodiscard]] std::optional<SharingRules> sharing_rules() const;
   // By which it is known; empty: it is not there, or knows no such question.
@@ -82,6 +86,8 @@ class LeadLoop {
   void carry_out(const lead::Stop& action);
   [[nodiscard]] Status status() const;
   void tell_changes();
+  void tell_page(const Status& status, const std::vector<LeadNews::Line>& news);
+  [[nodiscard]] std::vector<ShardView> shard_views() const;
   [[nodiscard]] bool a_client_waits() const;
 
   ServerSocket router_;
@@ -118,6 +124,7 @@ class LeadLoop {
   std::optional<Ending> ending_;
   WaitingClients clients_;
   const SocketKeeping keeping_;
+  Page* const page_;
   Micros read_up_at_ = 0;    // everything that had come
   bool is_renewed_ = false;  // the socket
 };

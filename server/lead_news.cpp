@@ -7,6 +7,8 @@ namespace ballast {
 
 namespace {
 
+constexpr std::string_view kLeft = "left";
+
 // Whether another one lives under the same name. A worker that was killed and started again has two such sessions until
 // the silence of the first is noticed.
 bool is_double(const Status& status, const SessionStatus& session) {
@@ -27,8 +29,8 @@ std::vector<LeadNews::Line> LeadNews::of(const Status& status) {
   return std::exchange(lines_, {});
 }
 
-void LeadNews::tell(LogLevel level, std::string_view kind, std::string text) {
-  lines_.push_back({level, kind, std::move(text)});
+void LeadNews::tell(LogLevel level, std::string_view kind, std::string text, bool is_wrong) {
+  lines_.push_back({level, kind, std::move(text), is_wrong || level >= LogLevel::warn});
 }
 
 void LeadNews::tell_phase(const Status& status) {
@@ -38,7 +40,8 @@ void LeadNews::tell_phase(const Status& status) {
   phase_ = status.phase;
   tell(LogLevel::info, "phase",
        std::string(name_of(status.phase)) + " at step " + std::to_string(status.step) + " of " +
-           std::to_string(status.steps) + (status.failure.empty() ? "" : ": " + status.failure));
+           std::to_string(status.steps) + (status.failure.empty() ? "" : ": " + status.failure),
+       !status.failure.empty());
 }
 
 // The first reason alone: one after the other would fill the log.
@@ -86,7 +89,7 @@ void LeadNews::tell_session(const Status& status, const SessionStatus& session) 
   const std::string what = session.live              ? "joined"
                            : session.refusal.empty() ? how_it_went(status, session)
                                                      : "is refused";
-  tell(LogLevel::info, "session", "worker " + session.name + " " + what);
+  tell(LogLevel::info, "session", "worker " + session.name + " " + what, !session.live && what != kLeft);
   if (session.live && is_double(status, session)) {
     tell(LogLevel::warn, "double",
          "another live worker is called " + session.name + " as well; metrics show one of them as " + session.name +
@@ -99,7 +102,7 @@ void LeadNews::tell_session(const Status& status, const SessionStatus& session) 
 std::string LeadNews::how_it_went(const Status& status, const SessionStatus& session) const {
   const auto lost = status.lost_workers - std::min(lost_, status.lost_workers);
   if (lost == 0) {
-    return "left";
+    return std::string(kLeft);
   }
   if (lost < leaving_) {
     return "left or was lost";

@@ -21,13 +21,14 @@ class LeadNews {
     LogLevel level = LogLevel::info;
     std::string_view kind;  // lines of one kind that come again and again are held back
     std::string text;
+    bool is_wrong = false;  // something is wrong or was lost; else it is only news
   };
 
   // In order; a few times a second.
   std::vector<Line> of(const Status& status);
 
  private:
-  void tell(LogLevel level, std::string_view kind, std::string text);
+  void tell(LogLevel level, std::string_view kind, std::string text, bool is_wrong = false);
   void tell_phase(const Status& status);
   void tell_waiting(const Status& status);
   void tell_trouble(const Status& status);

@@ -62,6 +62,7 @@ std::optional<int> parse(int argc, char** argv, ballast::ServerOptions& options)
   app.add_option("--advertise", options.advertise, "the host by which others reach this machine")->check(check_host);
   app.add_option("--database", options.database, "folder of this shard's database")->required();
   app.add_option("--metrics", options.metrics, "serve metrics on HOST:PORT")->check(check_host_port);
+  app.add_option("--page", options.page, "shard 0: serve the job's web page on HOST:PORT")->check(check_host_port);
   app.add_option("--log-file", options.log_file, "default: standard error");
   ballast::add_log_level(app, options.log_level)->capture_default_str();
   ballast::add_log_megabytes(app, options.log_megabytes)->capture_default_str();

@@ -18,6 +18,7 @@ struct ServerOptions {
   std::string advertise;
   std::string database;
   std::string metrics;
+  std::string page;  // shard 0: where the job's page is served; empty: nowhere
   std::string log_file;
   std::string log_level = "info";
   std::uint64_t log_megabytes = kLogMegabytes;

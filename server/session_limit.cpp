@@ -13,9 +13,10 @@ constexpr std::uint64_t kProcess =
     16;  // standard streams, the log, signals, ZeroMQ's own threads, files read at the start
 constexpr std::uint64_t kDatabase = 96;  // RocksDB's tables (64), logs, lists; files written anew
 constexpr std::uint64_t kJournal = 16;
-constexpr std::uint64_t kCopies = 16;   // read, and sent elsewhere
-constexpr std::uint64_t kMetrics = 32;  // who scrapes
-constexpr std::uint64_t kClients = 32;  // of the lead: `ballast status` and the like
+constexpr std::uint64_t kCopies = 16;       // read, and sent elsewhere
+constexpr std::uint64_t kMetrics = 32;      // who scrapes
+constexpr std::uint64_t kPageViewers = 40;  // who looks at it (HttpServer::kConnections), its socket, what wakes it
+constexpr std::uint64_t kClients = 32;      // of the lead: `ballast status` and the like
 // Of a lane: its socket, who listens there, its own connection to the lead, what other threads wake it by.
 constexpr std::uint64_t kLane = 12;
 constexpr std::uint64_t kLead = 8;
@@ -32,6 +33,7 @@ SessionLimit session_limit(const DescriptorUse& use) {
   if (use.hosts_lead) {
     limit.beside += kLead + kClients + std::uint64_t{use.shards} * use.lanes;
   }
+  limit.beside += use.has_page ? kPageViewers : 0;
   const auto left = use.limit - std::min(use.limit, limit.beside);
   limit.sessions = static_cast<std::uint32_t>(std::min<std::uint64_t>(left / limit.each, kMaxSessions));
   return limit;

@@ -14,6 +14,7 @@ struct DescriptorUse {
   std::uint32_t shards = 1;
   std::uint32_t lanes = 1;  // of each shard
   bool hosts_lead = false;
+  bool has_page = false;
 };
 
 struct SessionLimit {

@@ -157,6 +157,10 @@ Shard::Shard(const Job& job, const ServerOptions& options)
     }
     keys_ = ServerKeys(context_, options_.keys);
   }
+  if (options_.shard == 0 && !options_.page.empty()) {
+    page_ = std::make_unique<Page>(options_.page);
+    log_info("the job's page is at http://{}/", page_->address());
+  }
   describe_process(metrics_.get(), "shard", std::to_string(options_.shard), job.spec.job);
 }
 
@@ -217,7 +221,7 @@ void Shard::check_addresses() const {
 // The same. A job whose workers come from elsewhere may declare fewer than there will be.
 void Shard::count_descriptors() {
   const auto& cluster = job_.spec.cluster;
-  const DescriptorUse use{descriptor_limit(), cluster.shards, cluster.lanes, options_.shard == 0};
+  const DescriptorUse use{descriptor_limit(), cluster.shards, cluster.lanes, options_.shard == 0, page_ != nullptr};
   if (const auto why = why_too_few(use, std::max(cluster.workers, cluster.start_workers)); !why.empty()) {
     throw std::runtime_error(why);
   }
@@ -379,7 +383,7 @@ void Shard::make_lead() {
   config.max_sessions = session_limit_.sessions;
   config.stay = Micros{options_.linger} * 1'000'000;
   auto lead = std::make_unique<LeadLoop>(context_, keys_, std::move(config), bind, options_.advertise, *store_, room_,
-                                         metrics_.get(), keep_socket());
+                                         metrics_.get(), keep_socket(), page_.get());
   doorkeeper_->guard(lead->gate());
   {
     const std::scoped_lock lock(mutex_);
@@ -452,7 +456,7 @@ void Shard::make_lanes() {
     const LaneLoop::Addresses addresses{lane_address(options_.bind, lane), options_.advertise, lead,
                                         Micros{options_.lead_patience} * 1'000'000};
     lanes_.push_back(std::make_unique<LaneLoop>(context_, keys_, job_, lane_config(lane), addresses, services,
-                                                metrics_.get(), keep_socket()));
+                                                metrics_.get(), keep_socket(), seen_by_page(lane)));
     doorkeeper_->guard(lanes_.back()->gate());
     log_info("lane {} listens on {}", lane, lanes_.back()->address());
   }
@@ -471,6 +475,9 @@ void Shard::read_metrics() const {
   database_series_.stopped->raise_to(work.stopped_seconds);
   database_series_.errors->raise_to(static_cast<double>(work.errors));
 }
+
+// One lane of the lead's process speaks for all: whoever has a part in a step contributes to each.
+Lateness* Shard::seen_by_page(std::uint32_t lane) const { return page_ && lane == 0 ? &page_->lateness() : nullptr; }
 
 // What goes wrong while the job goes on, or waits.
 std::string Shard::trouble() const {

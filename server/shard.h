@@ -21,6 +21,7 @@
 #include "server/lead_loop.h"
 #include "server/memory_watch.h"
 #include "server/options.h"
+#include "server/page/page.h"
 #include "server/server_keys.h"
 #include "server/session_limit.h"
 #include "server/shard_journal.h"
@@ -40,7 +41,7 @@ namespace ballast {
 // More than 15 fields: it owns each part of the process, in the order in which they may go, and does little else.
 class Shard {
  public:
-  // Serves metrics. Throws std::runtime_error with the reason and the remedy.
+  // Serves metrics and the page. Throws std::runtime_error with the reason and the remedy.
   Shard(const Job& job, const ServerOptions& options);
   ~Shard();
 
@@ -103,6 +104,7 @@ class Shard {
   // The snapshots that this shard could go on from.
   [[nodiscard]] std::vector<SnapshotId> held();
   [[nodiscard]] LaneConfig lane_config(std::uint32_t lane);
+  [[nodiscard]] Lateness* seen_by_page(std::uint32_t lane) const;
 
   const Job& job_;
   ServerOptions options_;
@@ -110,6 +112,7 @@ class Shard {
   Found found_;
   std::unique_ptr<ShardStore> store_;
   std::unique_ptr<Metrics> metrics_;
+  std::unique_ptr<Page> page_;  // null where none is served; outlives the loops, which tell it
   ProcessSeries process_series_;
   DatabaseSeries database_series_;
   std::shared_ptr<WorkerTallies> tallies_;

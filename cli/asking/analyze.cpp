@@ -8,12 +8,12 @@
 #include <stdexcept>
 #include <thread>
 
-#include "cli/asking/analysis_text.h"
 #include "cli/asking/lead_address.h"
 #include "cli/asking/trace.h"
 #include "cli/asking/trace_collector.h"
 #include "cli/keys/operator_keys.h"
 #include "common/command/usage_error.h"
+#include "insight/analysis_text.h"
 #include "insight/raw_trace.h"
 
 namespace ballast {
@@ -42,9 +42,7 @@ void tell(const AnalyzeOptions& options, const insight::JobTrace& trace, const i
     text = severity_json(analysis.severities) + verdict_json(analysis);
     text += analysis.verdict ? advice_json(analysis.advice) : "";
   } else {
-    text = severity_lines(trace, analysis.window, analysis.severities, options.all) + verdict_lines(analysis.verdict) +
-           lasting_lines(analysis.lasting, analysis.windows, options.steps);
-    text += analysis.verdict ? advice_line(analysis.advice) : "";
+    text = analysis_lines(trace, analysis, options.steps, options.all);
   }
   std::fputs(text.c_str(), stdout);
   std::fflush(stdout);

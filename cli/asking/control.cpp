@@ -9,8 +9,8 @@
 #include "cli/asking/lead_address.h"
 #include "cli/asking/status_client.h"
 #include "cli/keys/operator_keys.h"
-#include "cli/telling/changes.h"
 #include "common/command/exit_codes.h"
+#include "common/telling/changes.h"
 #include "common/text/shell_word.h"
 
 namespace ballast {

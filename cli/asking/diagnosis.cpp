@@ -7,9 +7,9 @@
 #include <nlohmann/json.hpp>
 #include <tuple>
 
-#include "cli/telling/amounts.h"
-#include "cli/telling/changes.h"
 #include "common/net/descriptors.h"
+#include "common/telling/amounts.h"
+#include "common/telling/changes.h"
 #include "common/text/shell_word.h"
 
 namespace ballast {

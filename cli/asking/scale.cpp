@@ -17,9 +17,9 @@
 
 #include "cli/run_folder/run_folder.h"
 #include "cli/run_folder/run_lock.h"
-#include "cli/telling/amounts.h"
 #include "common/command/usage_error.h"
 #include "common/net/random_id.h"
+#include "common/telling/amounts.h"
 #include "common/text/shell_word.h"
 
 namespace ballast {

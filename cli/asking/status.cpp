@@ -6,7 +6,6 @@
 #include <cstdio>
 #include <filesystem>
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <stdexcept>
@@ -17,47 +16,20 @@
 #include "cli/asking/lead_address.h"
 #include "cli/asking/status_client.h"
 #include "cli/keys/operator_keys.h"
-#include "cli/telling/amounts.h"
-#include "cli/telling/changes.h"
 #include "cli/telling/copies_text.h"
-#include "cli/telling/json_numbers.h"
 #include "cli/telling/progress.h"
-#include "cli/telling/quality.h"
-#include "cli/telling/rollbacks.h"
-#include "cli/telling/staleness.h"
 #include "cli/telling/target_units.h"
 #include "common/command/exit_codes.h"
-#include "storage/copies/format.h"
+#include "common/telling/amounts.h"
+#include "common/telling/changes.h"
+#include "common/telling/quality.h"
+#include "common/telling/rollbacks.h"
+#include "common/telling/staleness.h"
+#include "common/telling/status_json.h"
 
 namespace ballast {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-Json session_json(const SessionStatus& session) {
-  Json json;
-  json["session"] = session.session;
-  json["name"] = session.name;
-  json["live"] = session.live;
-  json["step"] = session.step;
-  json["slots"] = session.slots;
-  json["fingerprint"] = session.fingerprint;
-  json["refusal"] = session.refusal;
-  json["overtaken_seconds"] = static_cast<double>(session.overtaken) / 1e6;
-  json["phases"] = {{"data_wait", session.phases.data_wait},
-                    {"pull", session.phases.pull},
-                    {"forward", session.phases.forward},
-                    {"backward", session.phases.backward},
-                    {"push", session.phases.push}};
-  json["held_up"] = session.held_up;
-  json["slot_time"] = session.slot_time;
-  json["lag"] = session.lag;
-  json["up"] = session.up;
-  json["down"] = session.down;
-  json["share"] = session.share;
-  return json;
-}
 
 // The lead cannot be asked: no version of the protocol is common to us.
 class NoCommonVersion : public std::runtime_error {
@@ -241,19 +213,6 @@ std::string sessions_table(const Status& status) {
          gone_line(status);
 }
 
-Json told_json(const Told& told) {
-  return told.value.empty() ? Json(nullptr) : Json{{"value", told.value}, {"by", told.by}};
-}
-
-Json copies_json(const CopyStatus& copies) {
-  if (!copies.kept) {
-    return nullptr;
-  }
-  const auto step = [](Step known) { return known == 0 ? Json(nullptr) : Json(known); };
-  return {{"run", run_text(copies.run)},  {"copied", step(copies.copied)}, {"copying", step(copies.copying)},
-          {"shards_done", copies.shards}, {"bytes", copies.bytes},         {"awaited", copies.awaited}};
-}
-
 }  // namespace
 
 std::string status_lines(const Status& status, std::optional<MetricKind> best_by, const DataSpec* data) {
@@ -277,62 +236,6 @@ std::string status_lines(const Status& status, std::optional<MetricKind> best_by
     text += copies + "\n";
   }
   return text + provenance_lines(status) + sessions_table(status);
-}
-
-std::string status_json(const Status& status, std::optional<MetricKind> best_by) {
-  Json json;
-  json["job"] = status.job;
-  json["mode"] = status.mode;
-  json["phase"] = name_of(status.phase);
-  json["failure"] = status.failure;
-  json["waits_for"] = awaited_by(status);
-  json["trouble"] = all_trouble(status);
-  json["timeline"] = status.timeline;
-  json["base"] = {{"timeline", status.base.timeline}, {"step", status.base.step}};
-  json["snapshot"] = status.snapshot;
-  json["copies"] = copies_json(status.copies);
-  json["step"] = status.step;
-  json["steps"] = status.steps;
-  json["epoch"] = status.epoch;
-  json["epochs"] = status.epochs;
-  json["start_workers"] = status.start_workers;
-  json["training_seconds"] = static_cast<double>(status.training) / 1e6;
-  json["examples"] = status.examples;
-  json["examples_per_second"] = finite(status.examples_per_second);
-  json["steps_per_second"] = finite(status.steps_per_second);
-  json["learning_rate"] = finite(status.learning_rate);
-  json["gradient_norm"] = finite(status.gradient_norm);
-  json["train_loss"] = finite(status.train_loss);
-  json["recent_loss"] = finite(status.recent_loss);
-  json["validation"] = split_json(status.validation, status.validation_metrics);
-  json["test"] = split_json(status.test, status.test_metrics);
-  json["best"] = split_json(status.best, status.best_metrics);
-  json["best_by"] = best_by ? Json(name_of(*best_by)) : Json(nullptr);
-  json["duplicates"] = status.duplicates;
-  json["superseded"] = status.superseded;
-  json["lost_workers"] = status.lost_workers;
-  json["refused_workers"] = status.refused_workers;
-  json["backups"] = status.backups;
-  json["slots_taken"] = status.slots_taken;
-  json["slots_reassigned"] = status.slots_reassigned;
-  json["slots_tried"] = status.slots_tried;
-  json["rollbacks"] = status.rollbacks;
-  json["rollbacks_by_cause"] = causes_json(status.rollback_causes);
-  json["rolled_back_steps"] = status.rolled_back_steps;
-  json["skipped_steps"] = status.skipped_steps;
-  json["snapshots_missed"] = status.snapshots_missed;
-  json["resumed_shards"] = status.resumed_shards;
-  json["staleness"] = staleness_json(status.staleness);
-  json["data"] = told_json(status.data);
-  json["arithmetics"] = Json::array();
-  for (const auto& kind : status.arithmetics) {
-    json["arithmetics"].push_back(told_json(kind));
-  }
-  json["sessions"] = Json::array();
-  for (const auto& session : status.sessions) {
-    json["sessions"].push_back(session_json(session));
-  }
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 int show_status(const std::string& where, bool json, std::chrono::milliseconds patience, const std::string& keys) try {

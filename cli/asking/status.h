@@ -10,11 +10,8 @@
 
 namespace ballast {
 
-// One JSON object with the fields of Status; phase times in microseconds; numbers that are not finite are null.
-// `best_by`: what the best validation is the best in, if that is known.
-std::string status_json(const Status& status, std::optional<MetricKind> best_by = {});
-
-// For people, in several lines. `data`: of the job, if it is known: it says in which units errors are.
+// For people, in several lines. `best_by`: what the best validation is the best in, if that is known. `data`: of the
+// job, if it is known: it says in which units errors are.
 std::string status_lines(const Status& status, std::optional<MetricKind> best_by = {}, const DataSpec* data = nullptr);
 
 inline constexpr std::chrono::seconds kStatusPatience{5};

@@ -13,7 +13,6 @@
 #include <optional>
 #include <utility>
 
-#include "cli/asking/analysis_text.h"
 #include "cli/asking/lead_address.h"
 #include "cli/asking/status_client.h"
 #include "cli/asking/top_view.h"
@@ -21,6 +20,7 @@
 #include "cli/keys/operator_keys.h"
 #include "cli/processes/signals.h"
 #include "common/command/usage_error.h"
+#include "insight/analysis_text.h"
 
 namespace ballast {
 namespace {
@@ -232,10 +232,7 @@ class Top {
       view_.analysis = collector.why();
       return;
     }
-    const auto found = analyst_.analyze(*trace, {kWindow, kWindows});
-    view_.analysis = severity_lines(*trace, found.window, found.severities, false) + verdict_lines(found.verdict) +
-                     lasting_lines(found.lasting, found.windows, kWindow) +
-                     (found.verdict ? advice_line(found.advice) : std::string());
+    view_.analysis = analysis_lines(*trace, analyst_.analyze(*trace, {kWindow, kWindows}), kWindow, false);
   }
 
   TopOptions options_;

@@ -4,8 +4,8 @@
 #include <array>
 #include <cstdio>
 
-#include "cli/telling/amounts.h"
 #include "cli/telling/progress.h"
+#include "common/telling/amounts.h"
 #include "common/text/text.h"
 
 namespace ballast {

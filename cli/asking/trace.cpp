@@ -9,7 +9,7 @@
 #include "cli/asking/lead_address.h"
 #include "cli/asking/trace_collector.h"
 #include "cli/keys/operator_keys.h"
-#include "cli/telling/amounts.h"
+#include "common/telling/amounts.h"
 #include "insight/raw_trace.h"
 #include "insight/trace_events.h"
 

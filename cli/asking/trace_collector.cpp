@@ -1,10 +1,8 @@
 #include "cli/asking/trace_collector.h"
 
-#include <algorithm>
-#include <iterator>
 #include <utility>
 
-#include "common/trace/trace_ring.h"
+#include "insight/collection.h"
 
 namespace ballast {
 namespace {
@@ -12,12 +10,6 @@ namespace {
 constexpr std::chrono::milliseconds kLeadPatience{5000};
 // For whom the lead passes a question on to: a worker's loop may be busy for a while.
 constexpr std::chrono::milliseconds kOthersPatience{2000};
-
-std::string name_in(const Status& status, const TraceSource& source) {
-  const auto session = std::ranges::find(status.sessions, source.session, &SessionStatus::session);
-  return source.role == TraceRole::worker && session != status.sessions.end() ? "worker " + session->name
-                                                                              : insight::name_of(source);
-}
 
 }  // namespace
 
@@ -74,32 +66,6 @@ std::optional<TracePart> TraceCollector::ask(TraceAsked asked, std::chrono::mill
   return std::nullopt;
 }
 
-insight::ProcessTrace TraceCollector::read(const TraceSource& source, Step first, const Status& status) {
-  insight::ProcessTrace process;
-  process.source = source;
-  process.name = name_in(status, source);
-  TraceAsked asked;
-  asked.source = source;
-  asked.first = first;
-  // Records are made while it is read: it ends with as many as there can have been at the beginning.
-  for (bool ends = false; !ends && process.records.size() < TraceRing::kOfProcess;) {
-    const auto part = records_ < kMost ? ask(asked, kOthersPatience) : std::nullopt;
-    if (!part) {
-      silent_.push_back(process.name);
-      break;
-    }
-    std::ranges::copy_if(part->records, std::back_inserter(process.records),
-                         [&](const TraceRecord& record) { return insight::is_of(record.kind, source.role); });
-    records_ += part->records.size();
-    process.lost += part->lost;
-    process.clock = part->clock ? part->clock : process.clock;
-    // Whoever goes on without an end and has nothing is left.
-    ends = part->ends || part->records.empty() || part->next <= asked.from;
-    asked.from = part->next;
-  }
-  return process;
-}
-
 TraceCollector::Silent TraceCollector::ask_who_is_silent(std::chrono::milliseconds all) {
   const auto until = Clock::now() + all;
   Silent silent;
@@ -114,7 +80,7 @@ TraceCollector::Silent TraceCollector::ask_who_is_silent(std::chrono::millisecon
     asked.source = source;
     asked.first = status->step + 1;  // an answer is enough: it has no records of that one
     if (!ask(asked, kOthersPatience)) {
-      silent.names.push_back(name_in(*status, source));
+      silent.names.push_back(insight::name_in(*status, source));
     }
   }
   return silent;
@@ -122,7 +88,6 @@ TraceCollector::Silent TraceCollector::ask_who_is_silent(std::chrono::millisecon
 
 std::optional<insight::JobTrace> TraceCollector::collect(Step steps) {
   silent_.clear();
-  records_ = 0;
   const auto status = ask_status();
   if (!status || client_.version() < kClocksSince) {
     return std::nullopt;
@@ -131,14 +96,10 @@ std::optional<insight::JobTrace> TraceCollector::collect(Step steps) {
   if (!who) {
     return std::nullopt;
   }
-  insight::JobTrace trace;
-  trace.job = status->job;
-  trace.rules = who->rules;
-  const auto first = status->step > steps ? status->step - steps : 0;
-  for (const auto& source : who->sources) {
-    trace.processes.push_back(read(source, first, *status));
-  }
-  return trace;
+  auto collected = insight::collect(*status, *who, steps, kMost,
+                                    [this](const TraceAsked& asked) { return ask(asked, kOthersPatience); });
+  silent_ = std::move(collected.silent);
+  return std::move(collected.trace);
 }
 
 }  // namespace ballast

@@ -44,14 +44,12 @@ class TraceCollector {
 
   // Asks again until it is answered, or for as long as `patience` says.
   std::optional<TracePart> ask(TraceAsked asked, std::chrono::milliseconds patience);
-  insight::ProcessTrace read(const TraceSource& source, Step first, const Status& status);
 
   std::string lead_;
   zmq::context_t context_{1};
   StatusClient client_;
   Poll poll_;
   std::uint64_t number_ = 0;
-  std::size_t records_ = 0;
   std::vector<std::string> silent_;
 };
 

@@ -6,12 +6,12 @@
 
 #include "cli/before/backend_probe.h"
 #include "cli/before/shapes.h"
-#include "cli/telling/amounts.h"
 #include "common/job/job.h"
 #include "common/job/load.h"
 #include "common/job/mode_text.h"
 #include "common/job/model_graph.h"
 #include "common/job/shard_bytes.h"
+#include "common/telling/amounts.h"
 #include "worker/data/datasets.h"
 #include "worker/data/failures.h"
 

@@ -12,12 +12,12 @@
 
 #include "cli/before/check.h"
 #include "cli/before/gpus.h"
-#include "cli/telling/amounts.h"
 #include "common/job/load.h"
 #include "common/job/memory_budget.h"
 #include "common/job/mode_text.h"
 #include "common/job/shard_bytes.h"
 #include "common/machine/memory.h"
+#include "common/telling/amounts.h"
 
 namespace ballast {
 

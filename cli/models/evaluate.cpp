@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "cli/models/prediction_kinds.h"
-#include "cli/telling/json_numbers.h"
-#include "cli/telling/quality.h"
 #include "cli/telling/target_units.h"
 #include "common/job/evaluation_metrics.h"
+#include "common/telling/json_numbers.h"
+#include "common/telling/quality.h"
 #include "worker/training/evaluate.h"
 
 namespace ballast {

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "cli/models/same_job.h"
-#include "cli/telling/amounts.h"
 #include "common/safetensors/writer.h"
+#include "common/telling/amounts.h"
 
 namespace ballast {
 

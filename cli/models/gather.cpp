@@ -12,9 +12,9 @@
 #include "cli/run_folder/run_folder.h"
 #include "cli/run_folder/settle.h"
 #include "cli/run_folder/snapshot_parts.h"
-#include "cli/telling/amounts.h"
 #include "common/files/new_file.h"
 #include "common/job/load.h"
+#include "common/telling/amounts.h"
 #include "common/text/shell_word.h"
 
 namespace ballast {

@@ -6,9 +6,9 @@
 
 #include "cli/run_folder/run_folder.h"
 #include "cli/run_folder/settle.h"
-#include "cli/telling/amounts.h"
 #include "common/job/job.h"
 #include "common/job/load.h"
+#include "common/telling/amounts.h"
 #include "common/text/shell_word.h"
 #include "storage/copies/restore.h"
 #include "storage/store/run_reader.h"

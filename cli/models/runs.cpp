@@ -16,9 +16,9 @@
 #include "cli/run_folder/run_folder.h"
 #include "cli/run_folder/run_lock.h"
 #include "cli/run_folder/settle.h"
-#include "cli/telling/amounts.h"
-#include "cli/telling/quality.h"
 #include "common/job/load.h"
+#include "common/telling/amounts.h"
+#include "common/telling/quality.h"
 
 namespace ballast {
 

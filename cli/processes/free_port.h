@@ -9,4 +9,7 @@ namespace ballast {
 // so. Throws std::runtime_error if there is none.
 std::uint16_t free_port();
 
+// Whether a server could listen there now.
+bool is_port_free(std::uint16_t port);
+
 }  // namespace ballast

@@ -169,7 +169,21 @@ void Cluster::start(Member& member) {
   write_list();
 }
 
-Command Cluster::command_of(Member& member) const {
+// The same in all lives of the lead, for who looks at it, unless another process has taken the port meanwhile.
+std::string Cluster::page_address() {
+  if (page_port_ == 0 || !is_port_free(page_port_)) {
+    page_port_ = free_port();
+  }
+  return "127.0.0.1:" + std::to_string(page_port_);
+}
+
+std::string Cluster::page() const {
+  const auto& known = members_.front().addresses;
+  const auto page = known.find("page");
+  return page == known.end() ? std::string() : page->second;
+}
+
+Command Cluster::command_of(Member& member) {
   const bool server = member.role == Role::server;
   Command command;
   command.program = server ? server_program_ : worker_program_;
@@ -178,6 +192,11 @@ Command Cluster::command_of(Member& member) const {
     const auto address = "127.0.0.1:" + std::to_string(free_port());
     member.addresses["metrics"] = std::string(kScheme) + address + "/metrics";
     append(command.arguments, {"--metrics", address});
+  }
+  if (options_.page && server && member.index == 0) {
+    const auto address = page_address();
+    member.addresses["page"] = std::string(kScheme) + address + "/";
+    append(command.arguments, {"--page", address});
   }
   // The processes share one machine's cores: threads that wait must not spin.
   command.environment = {"OMP_WAIT_POLICY=passive"};

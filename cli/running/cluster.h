@@ -40,7 +40,7 @@ struct Member {
   bool told_to_go = false;                       // and has not gone yet
   bool fresh = false;                            // its next life does not follow a death
   std::string given_up_for;                      // why it is not wanted, though it was asked for; empty: it was not
-  std::map<std::string, std::string> addresses;  // lead, lanes, metrics
+  std::map<std::string, std::string> addresses;  // lead, lanes, metrics, page
   RestartPolicy policy;
 
   [[nodiscard]] std::string name() const;  // "shard 0", "worker 1"
@@ -48,6 +48,7 @@ struct Member {
 
 struct ClusterOptions {
   bool metrics = false;
+  bool page = false;                                                // the lead serves the job's page
   bool keys = false;                                                // over tcp: made for this run, and gone with it
   std::string backend = "auto";                                     // what workers compute on, as worker files have it
   std::uint32_t gpus = 0;                                           // for workers to take in turn
@@ -67,6 +68,8 @@ class Cluster {
   void start_lead();
   // The lead's address, once shard 0 has written it. It stays the same in all lives of shard 0.
   [[nodiscard]] std::optional<std::string> lead_address() const;
+  // Where the lead serves the page; empty: nowhere.
+  [[nodiscard]] std::string page() const;
   // All others.
   void start_others(const std::string& lead);
   // Why it could not be started, and is still due; empty: it runs. A fresh one counts as no restart.
@@ -102,7 +105,8 @@ class Cluster {
   void start(Member& member);
   static void take_in(Member& worker, Clock::time_point now);
   static void send_away(Member& worker);
-  [[nodiscard]] Command command_of(Member& member) const;
+  [[nodiscard]] Command command_of(Member& member);
+  [[nodiscard]] std::string page_address();
   [[nodiscard]] std::vector<std::string> server_arguments(Member& member) const;
   [[nodiscard]] std::vector<std::string> worker_arguments(Member& member) const;
   [[nodiscard]] std::string fault_of(const Member& server) const;
@@ -118,6 +122,7 @@ class Cluster {
   std::filesystem::path keys_;           // empty: none
   std::string lead_;
   std::vector<Member> members_;  // shards by index, then workers by index
+  std::uint16_t page_port_ = 0;  // 0: none was chosen yet
   std::optional<Prometheus> prometheus_;
   std::string list_refusal_;  // why processes.json is not up to date; empty: it is
 };

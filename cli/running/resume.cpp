@@ -9,8 +9,8 @@
 
 #include "cli/run_folder/own_databases.h"
 #include "cli/run_folder/snapshot_parts.h"
-#include "cli/telling/amounts.h"
 #include "common/job/load.h"
+#include "common/telling/amounts.h"
 #include "common/text/shell_word.h"
 #include "storage/journal/journal.h"
 #include "storage/journal/journal_scan.h"

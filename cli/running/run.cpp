@@ -310,6 +310,7 @@ int run_cluster(const Job& job, const RunOptions& options, const RunFolder& fold
   try {
     Cluster cluster(job, folder,
                     {.metrics = options.metrics || options.watch,
+                     .page = options.page,
                      .keys = true,
                      .backend = options.backend,
                      .gpus = gpus,

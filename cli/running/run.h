@@ -22,6 +22,7 @@ struct RunOptions {
   std::string summary;           // file for the JSON summary; empty: none
   std::string backend = "auto";  // of the workers: cpu, cuda, or auto: cuda where it can be had
   bool metrics = false;          // every process serves metrics
+  bool page = false;             // the lead serves the job's web page
   bool watch = false;            // and a Prometheus asks them, if one is installed
   bool hold_start = false;       // training starts when all workers are ready
   ShowOptions show;

@@ -4,7 +4,7 @@
 #include <exception>
 #include <utility>
 
-#include "cli/telling/amounts.h"
+#include "common/telling/amounts.h"
 
 namespace ballast {
 

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "cli/keys/operator_keys.h"
-#include "cli/telling/changes.h"
 #include "cli/telling/exit_codes.h"
 #include "common/command/exit_codes.h"
+#include "common/telling/changes.h"
 
 namespace ballast {
 
@@ -83,7 +83,13 @@ void Supervisor::connect(const std::string& lead, Poll& poll) {
   lead_.connect(lead, operator_keys(cluster_.folder().string(), {}), poll, Clock::now());
   stage_ = Stage::running;
   cluster_.start_others(lead);
-  progress_.event("lead", {{"address", lead}});
+  const auto page = cluster_.page();
+  EventStream::Json fields = {{"address", lead}};
+  if (!page.empty()) {
+    fields["page"] = page;
+    progress_.line("the job's page is at " + page);
+  }
+  progress_.event("lead", std::move(fields));
 }
 
 void Supervisor::on_signal(int signal) {

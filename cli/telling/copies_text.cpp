@@ -1,7 +1,7 @@
 #include "cli/telling/copies_text.h"
 
-#include "cli/telling/amounts.h"
-#include "storage/copies/format.h"
+#include "common/telling/amounts.h"
+#include "common/telling/run_text.h"
 
 namespace ballast {
 

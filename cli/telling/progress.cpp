@@ -9,10 +9,10 @@
 #include <string_view>
 #include <utility>
 
-#include "cli/telling/amounts.h"
-#include "cli/telling/changes.h"
 #include "cli/telling/copies_text.h"
-#include "cli/telling/quality.h"
+#include "common/telling/amounts.h"
+#include "common/telling/changes.h"
+#include "common/telling/quality.h"
 
 namespace ballast {
 

@@ -1,9 +1,9 @@
 #include "cli/telling/status_events.h"
-#include "cli/telling/quality.h"
+#include "common/telling/quality.h"
 
 #include <algorithm>
 
-#include "cli/telling/json_numbers.h"
+#include "common/telling/json_numbers.h"
 
 namespace ballast {
 

@@ -1,17 +1,17 @@
 #include "cli/telling/summary.h"
-#include "cli/telling/amounts.h"
-#include "cli/telling/quality.h"
+#include "common/telling/amounts.h"
+#include "common/telling/quality.h"
 
 #include <array>
 #include <cmath>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
-#include "cli/telling/json_numbers.h"
 #include "cli/telling/progress.h"
-#include "cli/telling/rollbacks.h"
-#include "cli/telling/staleness.h"
 #include "cli/telling/target_units.h"
+#include "common/telling/json_numbers.h"
+#include "common/telling/rollbacks.h"
+#include "common/telling/staleness.h"
 #include "storage/copies/format.h"
 
 namespace ballast {

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "cli/telling/quality.h"
+#include "common/telling/quality.h"
 
 namespace ballast {
 namespace {

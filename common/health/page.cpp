@@ -12,7 +12,7 @@
 #include <stdexcept>
 #include <system_error>
 
-#include "common/metrics/http_address.h"
+#include "common/http/http_address.h"
 
 namespace ballast {
 

@@ -16,7 +16,7 @@
 #include <utility>
 #include <variant>
 
-#include "common/metrics/http_address.h"
+#include "common/http/http_address.h"
 #include "common/metrics/metrics_table.h"
 
 namespace ballast {

@@ -24,7 +24,6 @@ constexpr std::size_t kEndBytes = 4 + kHashBytes;  // beside the zero and the fi
 constexpr std::size_t kDigestDigits = 8;
 constexpr std::size_t kRunDigits = 16;
 constexpr std::string_view kRun = "run-";
-constexpr std::string_view kNoRun = "none";
 constexpr std::size_t kMaxKeyBytes = 4096;
 constexpr std::uint32_t kMaxShards = 100'000;
 
@@ -73,14 +72,6 @@ std::string copied_job(const Identity& identity) {
       '_');
   return job + "-" + identity.spec_digest.substr(0, kDigestDigits);
 }
-
-std::string hex16(std::uint64_t number) {
-  std::array<char, 17> digits{};
-  std::snprintf(digits.data(), digits.size(), "%016llx", static_cast<unsigned long long>(number));
-  return digits.data();
-}
-
-std::string run_text(RunId run) { return run == 0 ? std::string(kNoRun) : hex16(run); }
 
 std::optional<RunId> parse_run(std::string_view text) {
   RunId run = 0;

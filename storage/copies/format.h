@@ -33,6 +33,7 @@
 #include <vector>
 
 #include "common/numeric/sha256.h"
+#include "common/telling/run_text.h"
 #include "protocol/ids.h"
 #include "storage/copies/place.h"
 #include "storage/store/records.h"
@@ -60,8 +61,6 @@ bool may_be_plain(std::string_view bytes);
 std::string copied_job(const Identity& identity);
 // What the names of all of a run's objects begin with.
 std::string run_prefix(const std::string& job, RunId run);
-std::string hex16(std::uint64_t number);
-std::string run_text(RunId run);  // as in names; "none" for 0
 std::optional<RunId> parse_run(std::string_view text);
 std::string to_string(const CopyName& name);
 std::optional<CopyName> parse_copy_name(std::string_view name);

@@ -4,6 +4,7 @@
 
 #include <functional>
 
+#include "insight/analysis.h"
 #include "insight/job_times.h"
 #include "insight/severity.h"
 
@@ -82,6 +83,23 @@ TEST_CASE("windows: the newest so many steps, and those before, as long as there
   CHECK(windows(job.trace(), {20, 3, 4}) == Windows{{1, 4}});
   CHECK(windows(MadeJob(4, alike).trace(), {}).empty());
   CHECK(windows({"a", {}, {}}, {}).empty());
+}
+
+TEST_CASE("windows: who must not take long replays none that has too many messages, and none when it is to end") {
+  const MadeJob job(51, alike);
+  Analyst analyst;
+  const auto all = analyst.analyze(job.trace(), {20, 3});
+  CHECK(all.windows == 3);
+  CHECK(all.verdict);
+  CHECK_FALSE(all.is_too_large);
+  const auto large = Analyst().analyze(job.trace(), {20, 3}, {20 * 3 - 1});  // three workers, one chunk
+  CHECK(large.is_too_large);
+  CHECK(large.windows == 1);  // the oldest one has ten steps
+  CHECK_FALSE(large.verdict);
+  CHECK(large.severities.size() == all.severities.size());
+  const auto ended = Analyst().analyze(job.trace(), {20, 3}, {1'000'000, [] { return false; }});
+  CHECK(ended.windows == 0);
+  CHECK_FALSE(ended.verdict);
 }
 
 TEST_CASE("windows: none has steps before and after a change of a step's time") {

@@ -40,6 +40,7 @@ TEST_CASE("only a job that declares more than that is refused, with the numbers"
   CHECK(why.find("1024 files open, which hold " + std::to_string(allowed) + " workers") != std::string::npos);
   CHECK(why.find("declares 200") != std::string::npos);
   CHECK(why.find("ulimit -n") != std::string::npos);
+  CHECK(session_limit({1'024, 1, 4, true, true}).beside == session_limit(usual).beside + 40);  // who looks at the page
   CHECK(session_limit({100, 1, 4, true}).sessions == 0);
   CHECK_FALSE(why_too_few({100, 1, 4, true}, 1).empty());
   CHECK(why_too_few({20'000, 1, 4, true}, 5'000).empty());  // nobody can have more than kMaxSessions

@@ -1,4 +1,5 @@
 #include "cli/asking/status.h"
+#include "common/telling/status_json.h"
 
 #include <doctest/doctest.h>
 

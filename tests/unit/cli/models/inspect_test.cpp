@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/models/opened_run.h"
-#include "cli/telling/amounts.h"
 #include "common/arena/placement.h"
+#include "common/telling/amounts.h"
 #include "storage/journal/journal.h"
 #include "tests/unit/cli/captured.h"
 #include "tests/unit/cli/models/sample_run.h"

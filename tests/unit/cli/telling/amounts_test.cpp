@@ -1,5 +1,5 @@
 // Amounts and units for people.
-#include "cli/telling/amounts.h"
+#include "common/telling/amounts.h"
 
 #include <doctest/doctest.h>
 

@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
-#include "cli/telling/json_numbers.h"
 #include "cli/telling/progress.h"
 #include "cli/telling/status_events.h"
+#include "common/telling/json_numbers.h"
 #include "tests/unit/temporary_folder.h"
 
 namespace ballast {

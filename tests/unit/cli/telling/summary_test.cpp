@@ -6,6 +6,7 @@
 #include "cli/asking/status.h"
 #include "cli/telling/summary.h"
 #include "common/job/load.h"
+#include "common/telling/status_json.h"
 
 namespace ballast {
 namespace {

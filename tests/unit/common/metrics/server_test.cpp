@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "common/metrics/http_address.h"
+#include "common/http/http_address.h"
 #include "common/metrics/metrics.h"
 
 namespace ballast {

@@ -1,0 +1,278 @@
+#include "insight/analysis_text.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "common/telling/amounts.h"
+
+namespace ballast {
+namespace {
+
+using insight::Resource;
+
+struct Words {
+  const char* name;
+  const char* of;  // what its time is of
+};
+
+Words words_of(Resource resource) {
+  switch (resource) {
+    case Resource::compute:
+      return {"compute", "a slot"};
+    case Resource::data:
+      return {"data wait", "a slot"};
+    case Resource::uplink:
+      return {"link to the servers", "a model"};
+    case Resource::downlink:
+      return {"link from the servers", "a model"};
+    case Resource::processor:
+      return {"processor", "a second"};
+    case Resource::lead:
+      break;
+  }
+  return {"decisions", "a step"};
+}
+
+const char* word_for(insight::Change change) {
+  switch (change) {
+    case insight::Change::leave_out:
+      return "leave out";
+    case insight::Change::more_lanes:
+      return "lanes";
+    case insight::Change::slots:
+      return "slots";
+    case insight::Change::fewer_workers:
+      return "fewer workers";
+    case insight::Change::mend:
+      return "mend";
+    case insight::Change::none:
+      break;
+  }
+  return "none";
+}
+
+std::string of_whole(double part) { return fixed(100 * part, 1) + " %"; }
+
+// Of a line: who, and what of his.
+std::string beginning(const std::string& who, const std::string& what) {
+  auto line = "  " + who;
+  line.resize(std::max<std::size_t>(line.size(), 28), ' ');
+  line += " " + what;
+  line.resize(std::max<std::size_t>(line.size(), 52), ' ');
+  return line + " ";
+}
+
+std::string line_of(const insight::Severity& found) {
+  const auto words = words_of(found.resource);
+  auto line = beginning(found.who, words.name) + fixed(found.takes, 1) + " ms " + words.of;
+  if (found.resource == Resource::processor) {
+    line += ", of which it had a processor for " + fixed(found.ideal, 1) + " ms";
+  } else if (found.resource != Resource::data) {
+    line += ", its peers " + fixed(found.ideal, 1) + " ms";
+  }
+  return line + ": " + fixed(found.times, 2) + " x\n";
+}
+
+std::string heading(const insight::JobTrace& trace, std::optional<insight::Window> steps) {
+  if (!steps) {
+    steps = {~Step{0}, 0};
+    for (const auto& process : trace.processes) {
+      for (const auto& record : process.records) {
+        if (record.kind == TraceKind::slot) {
+          steps = {std::min(steps->first, record.step), std::max(steps->last, record.step)};
+        }
+      }
+    }
+  }
+  return "job " + trace.job +
+         (steps->first > steps->last
+              ? ": no slot was computed\n"
+              : ", steps " + std::to_string(steps->first) + " to " + std::to_string(steps->last) + "\n");
+}
+
+std::string names(const std::vector<std::string>& all) {
+  std::string text;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    text += (i == 0 ? "" : i + 1 < all.size() ? ", " : " and ") + all[i];
+  }
+  return text;
+}
+
+std::string dumped(const nlohmann::ordered_json& json) {
+  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
+const char* word_of(insight::LinkTrouble trouble) {
+  switch (trouble) {
+    case insight::LinkTrouble::rate:
+      return "rate";
+    case insight::LinkTrouble::delay:
+      return "delay";
+    case insight::LinkTrouble::loss:
+      break;
+  }
+  return "loss";
+}
+
+std::string cause_of(const insight::Finding& finding) {
+  const std::string name = name_of(finding.cause);
+  return finding.trouble ? name + " (" + word_of(*finding.trouble) + ")" : name;
+}
+
+}  // namespace
+
+const char* name_of(insight::Cause cause) {
+  switch (cause) {
+    case insight::Cause::compute:
+      return "compute";
+    case insight::Cause::passing:
+      return "passing stops";
+    case insight::Cause::data:
+      return "data wait";
+    case insight::Cause::worker_link:
+      return "link";
+    case insight::Cause::server_link:
+      return "server link";
+    case insight::Cause::processor:
+      return "processor";
+    case insight::Cause::lead:
+      break;
+  }
+  return "decisions";
+}
+
+std::string severity_lines(const insight::JobTrace& trace, const std::optional<insight::Window>& steps,
+                           const std::vector<insight::Severity>& found, bool all) {
+  auto text = heading(trace, steps);
+  const auto slow = std::ranges::count_if(found, &insight::Severity::is_slow);
+  text += slow == 0 ? "nobody is slower than his peers\n"
+                    : "slower than " + std::string(slow == 1 ? "its" : "their") + " peers:\n";
+  for (const auto& one : found) {
+    if (one.is_slow) {
+      text += line_of(one);
+    }
+  }
+  if (all && slow < std::ssize(found)) {
+    text += "as fast as their peers:\n";
+    for (const auto& one : found) {
+      text += one.is_slow ? "" : line_of(one);
+    }
+  }
+  return text;
+}
+
+std::string severity_json(const std::vector<insight::Severity>& found) {
+  std::string text;
+  for (const auto& one : found) {
+    nlohmann::ordered_json json = {{"who", one.who},        {"resource", words_of(one.resource).name},
+                                   {"takes_ms", one.takes}, {"ideal_ms", one.ideal},
+                                   {"severity", one.times}, {"slow", one.is_slow}};
+    text += dumped(json);
+  }
+  return text;
+}
+
+std::string verdict_lines(const std::optional<insight::Verdict>& verdict) {
+  if (!verdict) {
+    return "what that costs cannot be told: it takes a job in rounds that can be replayed, and all updates of four "
+           "steps in a row\n";
+  }
+  auto text = "a step takes " + fixed(verdict->step, 1) + " ms (" + fixed(verdict->replayed, 1) + " in a replay)";
+  if (verdict->found.empty()) {
+    return text + ", and nothing is found to hold it up\n";
+  }
+  text += ", " + fixed(verdict->slowdown, 2) + " x as long as without all of:\n";
+  for (const auto& one : verdict->found) {
+    text += beginning(one.who, cause_of(one)) + fixed(one.severity, 2) + " x: without it alone a step takes " +
+            of_whole(1 - 1 / one.gain) + " less, with it alone " + of_whole(one.cost - 1) + " more";
+    text += one.lost > 0 ? "; " + fixed(one.lost, 1) + " s lost\n" : "\n";
+  }
+  return text;
+}
+
+std::string verdict_json(const insight::Analysis& analysis) {
+  std::string text;
+  if (analysis.verdict && analysis.window) {
+    text = dumped({{"steps", analysis.verdict->steps},
+                   {"first_step", analysis.window->first},
+                   {"last_step", analysis.window->last},
+                   {"step_ms", analysis.verdict->step},
+                   {"replayed_ms", analysis.verdict->replayed},
+                   {"slowdown", analysis.verdict->slowdown}});
+  }
+  for (const auto& one : analysis.lasting) {
+    nlohmann::ordered_json json = {{"who", one.finding.who},
+                                   {"cause", name_of(one.finding.cause)},
+                                   {"severity", one.finding.severity},
+                                   {"gain", one.finding.gain},
+                                   {"cost", one.finding.cost},
+                                   {"lost_s", one.finding.lost},
+                                   {"first_step", one.since},
+                                   {"last_step", one.window.last},
+                                   {"over", one.is_over},
+                                   {"persists", one.persists},
+                                   {"alarm", one.alarms}};
+    if (one.finding.trouble) {
+      json["trouble"] = word_of(*one.finding.trouble);
+    }
+    text += dumped(json);
+  }
+  return text;
+}
+
+std::string lasting_lines(const std::vector<insight::LastingCause>& lasting, std::size_t windows, std::size_t steps) {
+  std::string text;
+  for (const auto& one : lasting) {
+    // Of what is over no alarm is raised any more.
+    std::string words = one.alarms && !one.is_over ? "ALARM: " : "";
+    if (one.is_over) {
+      words += "is over: steps " + std::to_string(one.since) + " to " + std::to_string(one.window.last);
+    } else if (one.persists) {
+      words += "lasts, since step " + std::to_string(one.since) + " or longer";
+    } else if (one.alarms) {
+      words += "since step " + std::to_string(one.since);
+    }
+    if (one.costs > 0 && !words.empty()) {
+      words += "; costs more than 3 % in " + std::to_string(one.costs) + " of " + count_text(windows, "window");
+    }
+    text += words.empty() ? "" : beginning(one.finding.who, cause_of(one.finding)) + words + "\n";
+  }
+  return text.empty() ? text : "over the last windows of " + count_text(steps, "step") + ":\n" + text;
+}
+
+std::string advice_line(const insight::Advice& advice) {
+  const auto gain = ": a step then takes " + of_whole(1 - 1 / advice.gain) + " less";
+  switch (advice.change) {
+    case insight::Change::leave_out:
+      return "advice: leave " + names(advice.who) + " out" + gain + "\n";
+    case insight::Change::more_lanes:
+      return "advice: give each shard " + std::to_string(advice.number) + " lanes, if its machine has the processors" +
+             gain + "\n";
+    case insight::Change::slots:
+      return "advice: cut a step into " + std::to_string(advice.number) + " slots (other sums, so other bits)" + gain +
+             "\n";
+    case insight::Change::fewer_workers:
+      return "advice: " + count_text(advice.number, "worker") + (advice.number == 1 ? " does" : " do") +
+             " as well: a step takes " + of_whole(std::max(0.0, 1 / advice.gain - 1)) + " more with the fastest\n";
+    case insight::Change::mend:
+      return "advice: mend what holds up " + names(advice.who) + "; nothing else that was tried gains 3 %" + gain +
+             "\n";
+    case insight::Change::none:
+      break;
+  }
+  return "advice: leave it as it is; nothing that was tried gains 3 %\n";
+}
+
+std::string analysis_lines(const insight::JobTrace& trace, const insight::Analysis& analysis, std::size_t steps,
+                           bool all) {
+  return severity_lines(trace, analysis.window, analysis.severities, all) + verdict_lines(analysis.verdict) +
+         lasting_lines(analysis.lasting, analysis.windows, steps) +
+         (analysis.verdict ? advice_line(analysis.advice) : std::string());
+}
+
+std::string advice_json(const insight::Advice& advice) {
+  return dumped(
+      {{"advice", word_for(advice.change)}, {"who", advice.who}, {"number", advice.number}, {"gain", advice.gain}});
+}
+
+}  // namespace ballast

@@ -1,0 +1,150 @@
+#include "insight/analysis_text.h"
+
+#include <doctest/doctest.h>
+
+namespace ballast {
+namespace {
+
+using insight::Resource;
+using insight::Severity;
+
+insight::JobTrace of_steps(Step first, Step last) {
+  insight::JobTrace trace;
+  trace.job = "a";
+  trace.processes.resize(1);
+  for (const auto step : {last, first}) {
+    TraceRecord record;
+    record.step = step;
+    record.kind = TraceKind::slot;
+    trace.processes[0].records.push_back(record);
+  }
+  return trace;
+}
+
+const std::vector<Severity> kFound = {{Resource::uplink, "worker b", 0, 80, 8, 10, true},
+                                      {Resource::data, "worker c", 0, 20, 0, 1.5, true},
+                                      {Resource::processor, "shard 0 lane 1", 0, 900, 100, 9, true},
+                                      {Resource::compute, "worker a", 0, 40, 40.5, 1, false}};
+
+TEST_CASE("what is slow is told in a line each, the rest only if it is asked for") {
+  const auto text = severity_lines(of_steps(3, 22), std::nullopt, kFound, false);
+  CHECK(text ==
+        "job a, steps 3 to 22\n"
+        "slower than their peers:\n"
+        "  worker b                   link to the servers     80.0 ms a model, its peers 8.0 ms: 10.00 x\n"
+        "  worker c                   data wait               20.0 ms a slot: 1.50 x\n"
+        "  shard 0 lane 1             processor               900.0 ms a second, of which it had a processor for 100.0 "
+        "ms: 9.00 x\n");
+  const auto all = severity_lines(of_steps(3, 22), std::nullopt, kFound, true);
+  CHECK(all.starts_with(text));
+  CHECK(all.ends_with(
+      "as fast as their peers:\n  worker a                   compute                 40.0 ms a slot, its peers 40.5 "
+      "ms: 1.00 x\n"));
+}
+
+TEST_CASE("where nobody is slow that is said, and so it is where nothing was computed") {
+  CHECK(severity_lines(of_steps(0, 9), insight::Window{3, 3}, {kFound[3]}, false) ==
+        "job a, steps 3 to 3\nnobody is slower than his peers\n");
+  CHECK(severity_lines({"a", {}}, std::nullopt, {}, true).starts_with("job a: no slot was computed\n"));
+}
+
+TEST_CASE("programs are told all of it, an object a line") {
+  const auto text = severity_json({kFound[0], kFound[3]});
+  CHECK(
+      text ==
+      R"({"who":"worker b","resource":"link to the servers","takes_ms":80.0,"ideal_ms":8.0,"severity":10.0,"slow":true})"
+      "\n"
+      R"({"who":"worker a","resource":"compute","takes_ms":40.0,"ideal_ms":40.5,"severity":1.0,"slow":false})"
+      "\n");
+}
+
+const insight::Verdict kVerdict = {20,
+                                   592.04,
+                                   609.4,
+                                   1.154,
+                                   {{insight::Cause::compute, "worker b", 2.006, 1.25, 1.1, 0},
+                                    {insight::Cause::passing, "worker a", 1.05, 1.0, 1.02, 2.04}}};
+
+TEST_CASE("what it costs is told in a line each: gained without it alone, and added by it alone") {
+  CHECK(
+      verdict_lines(kVerdict) ==
+      "a step takes 592.0 ms (609.4 in a replay), 1.15 x as long as without all of:\n"
+      "  worker b                   compute                 2.01 x: without it alone a step takes 20.0 % less, with it "
+      "alone 10.0 % more\n"
+      "  worker a                   passing stops           1.05 x: without it alone a step takes 0.0 % less, with it "
+      "alone 2.0 % more; 2.0 s lost\n");
+  CHECK(verdict_lines(insight::Verdict{20, 592, 600, 1, {}}) ==
+        "a step takes 592.0 ms (600.0 in a replay), and nothing is found to hold it up\n");
+  CHECK(verdict_lines(std::nullopt).starts_with("what that costs cannot be told: "));
+}
+
+std::vector<insight::LastingCause> lasting() {
+  const auto& [first, second] = std::pair(kVerdict.found[0], kVerdict.found[1]);
+  return {{first, {40, 59}, 20, 2, false, true, true},
+          {second, {40, 59}, 40, 1, false, false, true},
+          {second, {40, 59}, 40, 0, false, false, false},
+          {{insight::Cause::worker_link, "worker c", 9, 2, 2, 0, insight::LinkTrouble::delay},
+           {0, 19},
+           0,
+           1,
+           true,
+           false,
+           false}};
+}
+
+TEST_CASE("what lasts, what is over and what raises an alarm is told in a line each, and nothing of what is new") {
+  CHECK(
+      lasting_lines(lasting(), 3, 20) ==
+      "over the last windows of 20 steps:\n"
+      "  worker b                   compute                 ALARM: lasts, since step 20 or longer; costs more than 3 % "
+      "in 2 of 3 windows\n"
+      "  worker a                   passing stops           ALARM: since step 40; costs more than 3 % in 1 of 3 "
+      "windows\n"
+      "  worker c                   link (delay)            is over: steps 0 to 19; costs more than 3 % in 1 of 3 "
+      "windows\n");
+  CHECK(lasting_lines({lasting()[2]}, 3, 20).empty());
+  CHECK(lasting_lines({}, 3, 20).empty());
+}
+
+TEST_CASE("what to change is told in plain words, with what it gains") {
+  using insight::Change;
+  CHECK(advice_line({Change::leave_out, {"worker b"}, 3, 1.25}) ==
+        "advice: leave worker b out: a step then takes 20.0 % less\n");
+  CHECK(advice_line({Change::leave_out, {"worker a", "worker b", "worker c"}, 3, 1.25}) ==
+        "advice: leave worker a, worker b and worker c out: a step then takes 20.0 % less\n");
+  CHECK(advice_line({Change::more_lanes, {}, 4, 1.25}) ==
+        "advice: give each shard 4 lanes, if its machine has the processors: a step then takes 20.0 % less\n");
+  CHECK(advice_line({Change::slots, {}, 12, 1.25}) ==
+        "advice: cut a step into 12 slots (other sums, so other bits): a step then takes 20.0 % less\n");
+  CHECK(advice_line({Change::fewer_workers, {}, 1, 0.99}) ==
+        "advice: 1 worker does as well: a step takes 1.0 % more with the fastest\n");
+  CHECK(advice_line({Change::fewer_workers, {}, 2, 1.02}) ==
+        "advice: 2 workers do as well: a step takes 0.0 % more with the fastest\n");
+  CHECK(advice_line({Change::mend, {"shard 0 lane 1"}, 0, 1.25}) ==
+        "advice: mend what holds up shard 0 lane 1; nothing else that was tried gains 3 %: a step then takes 20.0 % "
+        "less\n");
+  CHECK(advice_line({}) == "advice: leave it as it is; nothing that was tried gains 3 %\n");
+  CHECK(advice_json({Change::leave_out, {"worker b"}, 3, 1.25}) ==
+        R"({"advice":"leave out","who":["worker b"],"number":3,"gain":1.25})"
+        "\n");
+}
+
+TEST_CASE("programs are told of the job in one object, and of each cause in another") {
+  insight::Analysis analysis;
+  analysis.verdict = kVerdict;
+  analysis.window = insight::Window{40, 59};
+  analysis.lasting = {lasting()[0], lasting()[3]};
+  CHECK(verdict_json(analysis) ==
+        R"({"steps":20,"first_step":40,"last_step":59,"step_ms":592.04,"replayed_ms":609.4,"slowdown":1.154})"
+        "\n"
+        R"({"who":"worker b","cause":"compute","severity":2.006,"gain":1.25,"cost":1.1,"lost_s":0.0,)"
+        R"("first_step":20,"last_step":59,"over":false,"persists":true,"alarm":true})"
+        "\n"
+        R"({"who":"worker c","cause":"link","severity":9.0,"gain":2.0,"cost":2.0,"lost_s":0.0,)"
+        R"("first_step":0,"last_step":19,"over":true,"persists":false,"alarm":false,"trouble":"delay"})"
+        "\n");
+  CHECK(verdict_json({}).empty());
+}
+
+}  // namespace
+}  // namespace ballast
