@@ -200,11 +200,17 @@ Advice advice(const JobTimes& times, const Verdict& verdict) {
   if (candidates.best() && candidates.best()->gain > kWorthIt) {
     return *candidates.best();
   }
-  if (const auto few = fewer(times, as_is)) {
-    return *few;
-  }
+  constexpr double kMuch = 1.1;  // worth more than a machine that is not needed
   auto mended = mend(verdict);
-  return mended.gain > kWorthIt && !mended.who.empty() ? mended : Advice{};
+  if (mended.who.empty()) {
+    mended = Advice{};
+  }
+  if (mended.gain <= kMuch) {
+    if (const auto few = fewer(times, as_is)) {
+      return *few;
+    }
+  }
+  return mended.gain > kWorthIt ? mended : Advice{};
 }
 
 }  // namespace ballast::insight

@@ -96,6 +96,17 @@ TEST_CASE("advice: workers that bring nothing are said to be too many") {
   CHECK(told.gain > 1);
 }
 
+TEST_CASE("advice: to mend what costs much comes before workers that are too many") {
+  auto times = job_of(4, 4);
+  times.servers = {10, 10};
+  times.step = 1'700'000;
+  const auto told = [&](double gain) {
+    return advice(times, judged(times, {{Cause::lead, "lead", 200, gain, gain, 0, {}}})).change;
+  };
+  CHECK(told(1.2) == Change::mend);
+  CHECK(told(1.05) == Change::fewer_workers);
+}
+
 TEST_CASE("advice: a job in which nothing can be gained is left as it is") {
   const auto times = job_of(4, 16);
   const auto told = advice(times, judged(times));
