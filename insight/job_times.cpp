@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
-#include <set>
 #include <utility>
 
-#include "insight/known_links.h"
-#include "insight/link_rates.h"
+#include "insight/connections.h"
+#include "insight/link_times.h"
 #include "insight/medians.h"
 #include "insight/whole_steps.h"
+#include "insight/worker_stops.h"
 
 namespace ballast::insight {
 namespace {
@@ -18,7 +18,6 @@ constexpr double kWaits = 0.02;  // of a slot: whoever waits less for its exampl
 constexpr std::size_t kLeastSteps = 4;
 constexpr ChunkId kMostChunks = 1U << 17U;
 constexpr double kLongestStep = 1e12;  // eleven days
-constexpr double kFastest = 1e6;       // a terabyte a second
 constexpr std::size_t kMostLanes = 1U << 12U;
 constexpr std::size_t kMostMessages = std::size_t{1} << 20U;  // of a step: a replay has them all under way at times
 
@@ -39,7 +38,9 @@ class Taken {
       return std::nullopt;
     }
     of_contributions();
-    of_links();
+    const Connections connections(trace_);
+    of_connections(connections);
+    add_link_times(trace_, peers_, connections, times_);
     return std::move(times_);
   }
 
@@ -191,42 +192,7 @@ class Taken {
       own.ready[chunk] = median(std::move(parts));
     }
     own.delay = delay_of(process);
-    of_connections(process, own);
-    of_stops(process, own);
     return own;
-  }
-
-  // Weights that take so much longer than others wait for the worker. What is lost on the way is late as well, and no
-  // stop.
-  void of_stops(const ProcessTrace& process, WorkerTimes& own) const {
-    own.stops.assign(times_.steps, 0);
-    if (own.is_lossy() || !process.clock) {
-      return;
-    }
-    std::map<std::uint64_t, std::map<Step, double>> longest;  // on their way, of a version's weights, by lane
-    for (const auto& record : process.records) {
-      const auto at =
-          record.kind == TraceKind::pull && is_in(record.step) ? on_one_clock(peers_, process, record) : Times{};
-      if (at.second != 0) {
-        auto& took = longest[record.peer][record.step];
-        took = std::max(took, span(at.second, at.third));
-      }
-    }
-    std::map<Step, double> least;  // of all lanes: one that is late by itself is not the worker's doing
-    for (const auto& [lane, steps] : longest) {
-      std::vector<double> all;
-      std::ranges::transform(steps, std::back_inserter(all), [](const auto& step) { return step.second; });
-      const auto usual = median(std::move(all));
-      constexpr double kLate = 100'000;
-      for (const auto& [step, took] : steps) {
-        const auto late = took > 2 * usual + kLate ? took - usual : 0;
-        const auto [known, is_first] = least.try_emplace(step, late);
-        known->second = is_first ? late : std::min(known->second, late);
-      }
-    }
-    for (const auto& [step, late] : least) {
-      own.stops[step - first_] = late;
-    }
   }
 
   // When a sum was ready, in parts of the slot by which it became whole. None: it was sent when others had taken what
@@ -290,21 +256,6 @@ class Taken {
     return process.clock ? static_cast<double>(process.clock->round_trip) / 2 : 0;
   }
 
-  // What the kernel says of connections.
-  struct Connections {
-    std::vector<double> round_trips;  // with what messages waited behind others
-    double resent = 0;                // bytes
-  };
-  // `peer`: of those to that one alone.
-  static void add_connections(Connections& all, const ProcessTrace& process, std::optional<std::uint64_t> peer) {
-    for (const auto& record : process.records) {
-      if (record.kind == TraceKind::link && (!peer || record.peer == *peer)) {
-        all.round_trips.push_back(static_cast<double>(record.second));
-        all.resent += static_cast<double>(record.third);
-      }
-    }
-  }
-
   // Bytes of contributions that it has sent, and of weights that it has got.
   [[nodiscard]] double carried(const ProcessTrace& worker) const {
     double bytes = 0;
@@ -317,32 +268,19 @@ class Taken {
     return bytes;
   }
 
-  void of_connections(const ProcessTrace& process, WorkerTimes& own) const {
-    Connections up;
-    Connections down;
-    add_connections(up, process, std::nullopt);
-    for (const auto* lane : lanes_) {
-      add_connections(down, *lane, process.source.session);
+  // Once all workers' messages are known: what went over a link is told by what the others have sent as well.
+  void of_connections(const Connections& connections) {
+    for (std::size_t i = 0; i < workers_.size(); ++i) {
+      auto& own = times_.workers[i];
+      const auto seen = connections.of(workers_[i]->source.session);
+      own.queue_up = std::max(0.0, seen.round_trip_up - 2 * own.delay);
+      own.queue_down = std::max(0.0, seen.round_trip_down - 2 * own.delay);
+      const auto bytes = carried(*workers_[i]);
+      own.resent = bytes > 0 ? seen.resent / bytes : 0;
+      // What is lost on the way is late as well, and no stop.
+      own.stops = own.is_lossy() ? std::vector<double>(times_.steps, 0)
+                                 : worker_stops(peers_, *workers_[i], first_, times_.steps);
     }
-    own.queue_up = std::max(0.0, median(up.round_trips) - 2 * own.delay);
-    own.queue_down = std::max(0.0, median(down.round_trips) - 2 * own.delay);
-    const auto bytes = carried(process);
-    own.resent = bytes > 0 ? (up.resent + down.resent) / bytes : 0;
-  }
-
-  // What arrived last at all lanes together, as its kernel has it: of a worker that has sent too little of late.
-  static double rate_by_kernel(const ProcessTrace& process) {
-    std::map<std::uint64_t, Micros> rates;
-    for (const auto& record : process.records) {
-      if (record.kind == TraceKind::link) {
-        rates[record.peer] = record.fourth;
-      }
-    }
-    double all = 0;
-    for (const auto& [lane, rate] : rates) {
-      all += static_cast<double>(rate) / 1e6;
-    }
-    return all;
   }
 
   void of_contributions() {
@@ -374,9 +312,6 @@ class Taken {
         const auto rest = busy / span_of_work * times_.step * static_cast<double>(times_.steps) - known;
         times_.lanes[lane].message = std::max(0.0, rest / messages);
         times_.lanes[lane].starved = std::max(1.0, busy / std::min(std::max(processor, 1.0), busy + 1));
-        if (times_.lanes[lane].is_starved()) {
-          starved_.insert(lanes_[lane]);
-        }
       }
     }
     for (auto& [chunk, spans] : summed) {
@@ -384,87 +319,6 @@ class Taken {
         times_.sum[chunk] = mean(spans);
       }
     }
-  }
-
-  void of_links() {
-    // A stretch in which to look how much a link carries: of a short step a short one.
-    const auto stretch = std::clamp(times_.step / 8, 2'000.0, 40'000.0);
-    const auto in = link_rates(contributions(), workers_.size(), times_.shards.size(), stretch);
-    const auto out = link_rates(weights(), workers_.size(), times_.shards.size(), stretch);
-    const auto known = known_links(in, out);
-    times_.line = known.line;
-    // Of lanes that tell nothing of links as much went over them as of others.
-    const auto told = starved_.size() == lanes_.size() ? lanes_.size() : lanes_.size() - starved_.size();
-    const auto all = static_cast<double>(lanes_.size()) / static_cast<double>(told);
-    times_.servers = {all * known.in.all, all * known.out.all};
-    for (std::size_t i = 0; i < times_.shards.size(); ++i) {
-      times_.shards[i] = {known.in.shards[i], known.out.shards[i]};
-    }
-    for (std::size_t i = 0; i < workers_.size(); ++i) {
-      auto& own = times_.workers[i];
-      own.up = all * (own.is_lossy() ? in.workers[i].mean : known.in.workers[i]);
-      own.down = all * (own.is_lossy() ? out.workers[i].mean : known.out.workers[i]);
-      if (!own.has_slots()) {
-        of_idle_link(*workers_[i], own);
-      }
-      own.up = std::min(own.up, kFastest);
-      own.down = std::min(own.down, kFastest);
-    }
-  }
-
-  // Of a worker that sends nothing, and may fetch nothing either.
-  static void of_idle_link(const ProcessTrace& process, WorkerTimes& own) {
-    if (own.up > 0) {
-      own.down = own.down > 0 ? own.down : own.up;
-      return;
-    }
-    own.up = rate_by_kernel(process);
-    // The kernel's is of a few packets at a time: too high, if anything.
-    own.up = own.down > 0 ? std::min(own.up, own.down) : own.up;
-    own.down = own.down > 0 ? own.down : own.up;
-  }
-
-  // What comes from a lane that starves, or goes to it, waits for its processor and not for links.
-  [[nodiscard]] bool tells_links(const ProcessTrace* lane) const {
-    return starved_.size() == lanes_.size() || !starved_.contains(lane);
-  }
-
-  [[nodiscard]] std::vector<Carried> contributions() const {
-    std::map<const ProcessTrace*, std::size_t> places;
-    for (std::size_t i = 0; i < workers_.size(); ++i) {
-      places[workers_[i]] = i;
-    }
-    std::vector<Carried> carried;
-    for (const auto* lane : lanes_) {
-      for (const auto& record : lane->records) {
-        const bool is_one = record.kind == TraceKind::contribution && lane->clock && tells_links(lane);
-        const auto* worker = is_one ? peers_.worker(record.peer) : nullptr;
-        const auto at = worker == nullptr ? Times{} : on_one_clock(peers_, *lane, record);
-        if (at.first != 0 && record.chunk < times_.bytes.size()) {
-          // The turn that has read it began when it was there; before that it may have lain there.
-          carried.push_back({static_cast<double>(at.first), static_cast<double>(at.fourth != 0 ? at.fourth : at.second),
-                             times_.bytes[record.chunk], places[worker], lane->source.lane.shard,
-                             lane->source.lane.lane});
-        }
-      }
-    }
-    return carried;
-  }
-
-  [[nodiscard]] std::vector<Carried> weights() const {
-    std::vector<Carried> carried;
-    for (std::size_t i = 0; i < workers_.size(); ++i) {
-      for (const auto& record : workers_[i]->records) {
-        const bool is_one = record.kind == TraceKind::pull && workers_[i]->clock;
-        const auto* lane = is_one ? peers_.lane(record.peer) : nullptr;
-        const auto at = lane == nullptr || !tells_links(lane) ? Times{} : on_one_clock(peers_, *workers_[i], record);
-        if (at.second != 0 && record.chunk < times_.bytes.size()) {
-          carried.push_back({static_cast<double>(at.second), static_cast<double>(at.third), times_.bytes[record.chunk],
-                             i, lane->source.lane.shard, lane->source.lane.lane});
-        }
-      }
-    }
-    return carried;
   }
 
   // Of steps that share a plan with others the one before holds.
@@ -492,7 +346,6 @@ class Taken {
   const std::size_t most_;
   JobTimes times_;
   std::vector<const ProcessTrace*> lanes_;
-  std::set<const ProcessTrace*> starved_;  // of them
   std::vector<const ProcessTrace*> workers_;
   Step first_ = 0;
   Micros began_ = 0;

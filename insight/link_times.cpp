@@ -1,0 +1,129 @@
+#include "insight/link_times.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "insight/known_links.h"
+#include "insight/link_rates.h"
+
+namespace ballast::insight {
+namespace {
+
+constexpr double kFastest = 1e6;  // a terabyte a second
+
+class Links {
+ public:
+  Links(const JobTrace& trace, const Peers& peers, JobTimes& times) : trace_(trace), peers_(peers), times_(times) {
+    for (const auto& lane : times_.lanes) {
+      starved_ += lane.is_starved() ? 1 : 0;
+      tells_[&trace_.processes[lane.process]] = !lane.is_starved();
+    }
+    for (std::size_t i = 0; i < times_.workers.size(); ++i) {
+      places_[&trace_.processes[times_.workers[i].process]] = i;
+    }
+  }
+
+  void measure(const Connections& connections) {
+    // A stretch in which to look how much a link carries: of a short step a short one.
+    const auto stretch = std::clamp(times_.step / 8, 2'000.0, 40'000.0);
+    const auto in = link_rates(contributions(), times_.workers.size(), times_.shards.size(), stretch);
+    const auto out = link_rates(weights(), times_.workers.size(), times_.shards.size(), stretch);
+    const auto known = known_links(in, out);
+    times_.line = known.line;
+    times_.servers = {whole() * known.in.all, whole() * known.out.all};
+    for (std::size_t i = 0; i < times_.shards.size(); ++i) {
+      times_.shards[i] = {known.in.shards[i], known.out.shards[i]};
+    }
+    for (std::size_t i = 0; i < times_.workers.size(); ++i) {
+      auto& own = times_.workers[i];
+      own.up = whole() * (own.is_lossy() ? in.workers[i].mean : known.in.workers[i]);
+      own.down = whole() * (own.is_lossy() ? out.workers[i].mean : known.out.workers[i]);
+      if (!own.has_slots()) {
+        of_idle(own, connections.of(trace_.processes[own.process].source.session).rate);
+      }
+      own.up = std::min(own.up, kFastest);
+      own.down = std::min(own.down, kFastest);
+    }
+  }
+
+ private:
+  // Over links of which nothing is told, for lanes starve at their end, went as much as over the others.
+  [[nodiscard]] double whole() const {
+    const auto lanes = times_.lanes.size();
+    return starved_ == lanes ? 1 : static_cast<double>(lanes) / static_cast<double>(lanes - starved_);
+  }
+
+  // Of a worker that sends nothing, and may fetch nothing either.
+  static void of_idle(WorkerTimes& own, double rate_by_kernel) {
+    if (own.up > 0) {
+      own.down = own.down > 0 ? own.down : own.up;
+      return;
+    }
+    // The kernel's is of a few packets at a time: too high, if anything.
+    own.up = own.down > 0 ? std::min(rate_by_kernel, own.down) : rate_by_kernel;
+    own.down = own.down > 0 ? own.down : own.up;
+  }
+
+  // What comes from a lane that starves, or goes to it, waits for its processor and not for links.
+  [[nodiscard]] bool tells(const ProcessTrace& lane) const {
+    const auto found = tells_.find(&lane);
+    return starved_ == times_.lanes.size() || (found != tells_.end() && found->second);
+  }
+
+  [[nodiscard]] std::vector<Carried> contributions() const {
+    std::vector<Carried> carried;
+    for (const auto& lane : trace_.processes) {
+      if (lane.source.role != TraceRole::lane || !lane.clock || !tells(lane)) {
+        continue;
+      }
+      for (const auto& record : lane.records) {
+        const auto* worker = record.kind == TraceKind::contribution ? peers_.worker(record.peer) : nullptr;
+        const auto at = worker == nullptr ? Times{} : on_one_clock(peers_, lane, record);
+        if (at.first != 0 && record.chunk < times_.bytes.size()) {
+          // The turn that has read it began when it was there; before that it may have lain there.
+          add(carried, at.first, at.fourth != 0 ? at.fourth : at.second, record.chunk, *worker, lane);
+        }
+      }
+    }
+    return carried;
+  }
+
+  [[nodiscard]] std::vector<Carried> weights() const {
+    std::vector<Carried> carried;
+    for (const auto& own : times_.workers) {
+      const auto& worker = trace_.processes[own.process];
+      for (const auto& record : worker.records) {
+        const bool is_one = record.kind == TraceKind::pull && worker.clock;
+        const auto* lane = is_one ? peers_.lane(record.peer) : nullptr;
+        const auto at = lane == nullptr || !tells(*lane) ? Times{} : on_one_clock(peers_, worker, record);
+        if (at.second != 0 && record.chunk < times_.bytes.size()) {
+          add(carried, at.second, at.third, record.chunk, worker, *lane);
+        }
+      }
+    }
+    return carried;
+  }
+
+  void add(std::vector<Carried>& carried, Micros sent, Micros arrived, ChunkId chunk, const ProcessTrace& worker,
+           const ProcessTrace& lane) const {
+    if (const auto place = places_.find(&worker); place != places_.end()) {
+      carried.push_back({static_cast<double>(sent), static_cast<double>(arrived), times_.bytes[chunk], place->second,
+                         lane.source.lane.shard, lane.source.lane.lane});
+    }
+  }
+
+  const JobTrace& trace_;
+  const Peers& peers_;
+  JobTimes& times_;
+  std::size_t starved_ = 0;  // lanes
+  std::unordered_map<const ProcessTrace*, bool> tells_;
+  std::unordered_map<const ProcessTrace*, std::size_t> places_;
+};
+
+}  // namespace
+
+void add_link_times(const JobTrace& trace, const Peers& peers, const Connections& connections, JobTimes& times) {
+  Links(trace, peers, times).measure(connections);
+}
+
+}  // namespace ballast::insight
