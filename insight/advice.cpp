@@ -141,7 +141,8 @@ Advice mend(const Verdict& verdict) {
   }
   Advice all{Change::mend, {}, 0, verdict.slowdown};
   for (const auto& found : verdict.found) {
-    if (std::ranges::find(all.who, found.who) == all.who.end()) {
+    const bool matters = std::max(found.gain, found.cost) > kWorthIt;
+    if (matters && std::ranges::find(all.who, found.who) == all.who.end()) {
       all.who.push_back(found.who);
     }
   }

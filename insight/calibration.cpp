@@ -53,40 +53,47 @@ JobTimes with_lanes_behind(JobTimes times, double behind) {
 
 constexpr double kSlow = 0.7;  // of what is usual: a link that carries less is slow beside the others
 
-// Calls `change` with that rate of each shard, and what is usual of them.
+// Calls `change` with that rate of each shard, what was seen of it, and what is usual of them all.
 template <typename Change>
-void each_shard(JobTimes& times, double ServerLink::*rate, Change&& change) {
+void each_shard(JobTimes& times, double ServerLink::*rate, double ServerLink::*seen, Change&& change) {
   std::vector<double> all;
   for (const auto& shard : times.shards) {
-    all.push_back(shard.*rate);
+    all.push_back(shard.*seen);
   }
   const auto usual = median(std::move(all));
   for (auto& shard : times.shards) {
-    change(shard.*rate, usual);
+    change(shard.*rate, shard.*seen < kSlow * usual);
   }
 }
 
 bool has_slow_shard(JobTimes times) {
   bool has = false;
-  const auto look = [&](double rate, double usual) { has = has || (rate > 0 && rate < kSlow * usual); };
-  each_shard(times, &ServerLink::in, look);
-  each_shard(times, &ServerLink::out, look);
+  const auto look = [&](double rate, bool is_slow) { has = has || (rate > 0 && is_slow); };
+  each_shard(times, &ServerLink::in, &ServerLink::seen_in, look);
+  each_shard(times, &ServerLink::out, &ServerLink::seen_out, look);
   return has;
 }
 
 // The links of shards that are slow as so much slower.
 JobTimes with_slower_shards(JobTimes times, double slower) {
-  const auto slow = [&](double& rate, double usual) { rate /= rate < kSlow * usual ? slower : 1; };
-  each_shard(times, &ServerLink::in, slow);
-  each_shard(times, &ServerLink::out, slow);
+  const auto slow = [&](double& rate, bool is_slow) { rate /= is_slow ? slower : 1; };
+  each_shard(times, &ServerLink::in, &ServerLink::seen_in, slow);
+  each_shard(times, &ServerLink::out, &ServerLink::seen_out, slow);
   return times;
 }
 
 // Without the links of shards that are not slow beside the others.
 JobTimes without_usual_shards(JobTimes times) {
-  const auto drop = [](double& rate, double usual) { rate = rate >= kSlow * usual ? 0 : rate; };
-  each_shard(times, &ServerLink::in, drop);
-  each_shard(times, &ServerLink::out, drop);
+  const auto drop = [](double& rate, bool is_slow) { rate = is_slow ? rate : 0; };
+  each_shard(times, &ServerLink::in, &ServerLink::seen_in, drop);
+  each_shard(times, &ServerLink::out, &ServerLink::seen_out, drop);
+  return times;
+}
+
+// Without what was not seen, but taken to be as the other way.
+JobTimes without_borrowed(JobTimes times) {
+  times.servers.in = times.is_borrowed.in ? 0 : times.servers.in;
+  times.servers.out = times.is_borrowed.out ? 0 : times.servers.out;
   return times;
 }
 
@@ -127,28 +134,69 @@ std::vector<Doubt> doubts_of(const JobTimes& times) {
           {has_servers, 1.25, with_slower_servers}};
 }
 
+constexpr double kAlike = 0.005;  // of a step: a replay that is so near is as long as the job
+
+// A replay, and the times that it was made of.
+struct Tried {
+  JobTimes times;
+  double takes = 0;
+
+  [[nodiscard]] double off() const { return std::abs(takes - times.step); }
+  [[nodiscard]] bool is_longer() const { return takes > (1 + kAlike) * times.step; }
+  [[nodiscard]] bool is_shorter() const { return takes < (1 - kAlike) * times.step; }
+};
+
+// Without what is least certain to be in the way, if that brings the replay nearer to the job.
+void shorten(Tried& tried, JobTimes (*without)(JobTimes times)) {
+  if (!tried.is_longer()) {
+    return;
+  }
+  Tried other{without(tried.times), 0};
+  other.takes = replay(other.times).value_or(0);
+  if (other.takes > 0 && other.off() < tried.off()) {
+    tried = std::move(other);
+  }
+}
+
+// The first that there is, as far as it goes; the next one where that leaves much.
+JobTimes lengthened(Tried tried) {
+  constexpr double kMuch = 0.05;
+  const auto doubts = doubts_of(tried.times);
+  for (const auto& doubt : doubts) {
+    if (!doubt.is_there) {
+      continue;
+    }
+    const auto by =
+        fitted(1, doubt.most, tried.times.step, [&](double part) { return doubt.slower(tried.times, part); });
+    tried.times = doubt.slower(std::move(tried.times), by);
+    tried.takes = replay(tried.times).value_or(tried.times.step);
+    if (tried.takes > (1 - kMuch) * tried.times.step) {
+      break;
+    }
+  }
+  return std::move(tried.times);
+}
+
 }  // namespace
 
 JobTimes calibrated(JobTimes times) {
-  constexpr double kFaster = 2;
-  auto as_seen = replay(times);
-  if (as_seen && *as_seen > times.step) {
-    times = without_usual_shards(std::move(times));
-    as_seen = replay(times);
-  }
-  if (!as_seen || *as_seen == times.step) {
+  const auto as_seen = replay(times);
+  if (!as_seen) {
     return times;
   }
-  if (*as_seen > times.step) {
-    const auto slower =
-        fitted(1, kFaster, times.step, [&](double part) { return with_faster_workers(times, kFaster / part); });
-    return with_faster_workers(std::move(times), kFaster / slower);
+  Tried tried{std::move(times), *as_seen};
+  if (tried.is_shorter()) {
+    return lengthened(std::move(tried));
   }
-  const auto doubts = doubts_of(times);
-  const auto first = std::ranges::find(doubts, true, &Doubt::is_there);
-  return first == doubts.end() ? times : first->slower(times, fitted(1, first->most, times.step, [&](double by) {
-                                                         return first->slower(times, by);
-                                                       }));
+  shorten(tried, without_usual_shards);
+  shorten(tried, without_borrowed);
+  if (!tried.is_longer()) {
+    return std::move(tried.times);
+  }
+  constexpr double kFaster = 2;
+  const auto slower = fitted(1, kFaster, tried.times.step,
+                             [&](double part) { return with_faster_workers(tried.times, kFaster / part); });
+  return with_faster_workers(std::move(tried.times), kFaster / slower);
 }
 
 }  // namespace ballast::insight

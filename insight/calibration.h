@@ -5,10 +5,12 @@
 
 namespace ballast::insight {
 
-// How fast links are is seen worst. The fastest stretches of the servers' show a little too much: where the replay
-// takes less time than the job did they are taken to be slower than they seemed, by a fifth at most. A worker's own
-// link shows too little where it was never in the way alone: where the replay takes longer, those that are not slow
-// beside the others are taken to be faster, twice at most. It costs seven replays.
+// Where the replay takes less time than the job did, what is least certain is taken to have been slower, one after the
+// other until hardly anything is missing: messages of lanes that starve, shards' links that are slow beside the others,
+// links that lose what they carry, the servers' link. Where it takes more, what was seen may carry more: shards' links
+// that are alike are in nobody's way, nor is a way of which nothing was seen, as far as that brings it nearer; then
+// workers' links that are not slow beside the others are up to twice as fast. It costs seven replays, or so many for
+// each of the former.
 JobTimes calibrated(JobTimes times);
 
 }  // namespace ballast::insight

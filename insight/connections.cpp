@@ -4,18 +4,21 @@
 
 namespace ballast::insight {
 
-Connections::Connections(const JobTrace& trace) {
+Connections::Connections(const JobTrace& trace, Micros from, Micros until) {
   for (const auto& process : trace.processes) {
     const bool is_worker = process.source.role == TraceRole::worker;
     for (const auto& record : process.records) {
-      if (record.kind != TraceKind::link) {
+      const auto at = record.kind == TraceKind::link ? process.on_lead(record.first) : Micros{0};
+      if (record.kind != TraceKind::link || at > until) {
         continue;
       }
       auto& seen = seen_[is_worker ? process.source.session : record.peer];
-      (is_worker ? seen.up : seen.down).push_back(static_cast<double>(record.second));
-      seen.resent += static_cast<double>(record.third);
       if (is_worker) {
         seen.rates[record.peer] = record.fourth;
+      }
+      if (at >= from) {
+        (is_worker ? seen.up : seen.down).push_back(static_cast<double>(record.second));
+        seen.resent += static_cast<double>(record.third);
       }
     }
   }

@@ -17,10 +17,11 @@ struct Connection {
   double rate = 0;             // bytes a microsecond that arrived last, by its own kernel
 };
 
-// Looks once at every record of the trace, which outlives this.
+// Looks once at every record of the trace. Round trips and losses are those between two moments of the lead's clock;
+// the rate is the last one up to then.
 class Connections {
  public:
-  explicit Connections(const JobTrace& trace);
+  Connections(const JobTrace& trace, Micros from, Micros until);
 
   [[nodiscard]] Connection of(SessionId worker) const;
 

@@ -38,7 +38,8 @@ class Taken {
       return std::nullopt;
     }
     of_contributions();
-    const Connections connections(trace_);
+    constexpr Micros kLookSpan = 1'000'000;  // kernels are asked once a second
+    const Connections connections(trace_, began_, ended_ + kLookSpan);
     of_connections(connections);
     add_link_times(trace_, peers_, connections, times_);
     return std::move(times_);
@@ -167,7 +168,7 @@ class Taken {
     for (const auto& record : process.records) {
       if (record.kind == TraceKind::slot && is_in(record.step) && is_sound(record)) {
         slots[{record.step, record.slots.begin}] = &record;
-      } else if (record.kind == TraceKind::slot && record.step < first_) {
+      } else if (record.kind == TraceKind::slot && record.step < first_ && is_sound(record)) {
         before.push_back(span(record.second, record.fourth));
       } else if (record.kind == TraceKind::pull) {
         auto& last = has_weights[record.step];
@@ -311,7 +312,9 @@ class Taken {
       if (span_of_work > 0 && messages > 0) {
         const auto rest = busy / span_of_work * times_.step * static_cast<double>(times_.steps) - known;
         times_.lanes[lane].message = std::max(0.0, rest / messages);
-        times_.lanes[lane].starved = std::max(1.0, busy / std::min(std::max(processor, 1.0), busy + 1));
+        constexpr double kMatters = 0.02;  // of its time
+        const bool matters = busy - processor > kMatters * span_of_work;
+        times_.lanes[lane].starved = matters ? std::max(1.0, busy / std::max(processor, 1.0)) : 1;
       }
     }
     for (auto& [chunk, spans] : summed) {

@@ -57,6 +57,15 @@ struct LaneTimes {
 struct ServerLink {
   double in = 0;
   double out = 0;
+  // What was measured, to be set beside others, whatever a replay takes.
+  double seen_in = 0;
+  double seen_out = 0;
+};
+
+// What a way carries of which nothing was seen: as much as the other one.
+struct Borrowed {
+  bool in = false;
+  bool out = false;
 };
 
 struct JobTimes {
@@ -72,6 +81,7 @@ struct JobTimes {
   std::vector<LaneTimes> lanes;
   std::vector<ServerLink> shards;
   ServerLink servers;             // of all shards together: they may share a machine
+  Borrowed is_borrowed = {};      // of them
   double line = 0;                // what a worker's link carries that nothing else is in the way of; 0: none was seen
   std::vector<double> decisions;  // by step, of the lead; empty: updates wait for none
 };

@@ -44,7 +44,12 @@ std::vector<double> shards_of(const LinkRates& links) {
     known += rate;
     unknown += rate > 0 ? 0 : 1;
   }
-  const auto rest = known > 0 && unknown > 0 ? std::max(0.0, links.all - known) / unknown : 0;
+  double least = known;
+  for (const auto rate : links.shards) {
+    least = rate > 0 ? std::min(least, rate) : least;
+  }
+  auto rest = known > 0 && unknown > 0 ? std::max(0.0, links.all - known) / unknown : 0;
+  rest = rest < least ? 0 : rest;  // they were seen at other times: of the others it tells nothing
   auto rates = links.shards;
   std::ranges::replace(rates, 0.0, rest);
   return rates;

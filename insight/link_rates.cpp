@@ -39,28 +39,16 @@ class Flow {
       auto& before = of_worker[message.worker];
       message.from = std::max(message.sent, on_connection);
       message.took = message.arrived - std::max(message.sent, before);
-      longest_ = std::max(longest_, message.arrived - message.from);
+      longest_ = std::max(longest_, message.took);
       on_connection = before = message.arrived;
     }
+    add_up();
   }
 
   [[nodiscard]] const std::vector<Message>& messages() const { return all_; }
 
-  // What was carried between the moments.
-  [[nodiscard]] Stretch between(double begin, double end) const {
-    constexpr double kMost = 0.6;
-    double bytes = 0;
-    std::map<std::size_t, double> busy;  // by worker
-    for (auto at = std::ranges::upper_bound(all_, begin, {}, &Message::arrived);
-         at != all_.end() && at->arrived - longest_ < end; ++at) {
-      const auto span = at->arrived - at->from;
-      const auto part = std::min(at->arrived, end) - std::max(at->from, begin);
-      bytes += span > 0 ? at->bytes * std::max(part, 0.0) / span : at->arrived <= end ? at->bytes : 0;
-      busy[at->worker] += std::max(std::min(at->arrived, end) - std::max(at->arrived - at->took, begin), 0.0);
-    }
-    const auto is_busy = [&](const auto& worker) { return worker.second > kMost * (end - begin); };
-    return {begin, end, bytes / (end - begin), static_cast<std::size_t>(std::ranges::count_if(busy, is_busy))};
-  }
+  // Bytes a microsecond between two moments. Costs a search.
+  [[nodiscard]] double rate(double begin, double end) const { return (carried(end) - carried(begin)) / (end - begin); }
 
   // Each of a few messages, and of `least` microseconds or a little more.
   [[nodiscard]] std::vector<Stretch> stretches(double least) const {
@@ -71,7 +59,9 @@ class Flow {
       if (all_[i].sent >= all_[i - 1].arrived) {
         first = i;
       } else if (i - first >= kMessages && all_[i].arrived - all_[first].arrived >= least) {
-        found.push_back(between(all_[first].arrived, all_[i].arrived));
+        const auto begin = all_[first].arrived;
+        const auto end = all_[i].arrived;
+        found.push_back({begin, end, rate(begin, end), busy_between(begin, end)});
         first = i;
       }
     }
@@ -79,8 +69,54 @@ class Flow {
   }
 
  private:
+  // How much had been carried since the first message, and how much a microsecond from then on.
+  struct Point {
+    double at = 0;
+    double carried = 0;
+    double rate = 0;
+  };
+
+  // What is on its way comes evenly; what takes no time, in a microsecond.
+  void add_up() {
+    std::vector<std::pair<double, double>> changes;  // when; of the rate
+    for (const auto& message : all_) {
+      const auto span = std::max(message.arrived - message.from, 1.0);
+      changes.emplace_back(message.arrived - span, message.bytes / span);
+      changes.emplace_back(message.arrived, -message.bytes / span);
+    }
+    std::ranges::sort(changes);
+    Point point;
+    for (const auto& [at, change] : changes) {
+      point.carried += point.rate * (at - point.at);
+      point = {at, point.carried, point.rate + change};
+      points_.push_back(point);
+    }
+  }
+
+  [[nodiscard]] double carried(double at) const {
+    const auto after = std::ranges::upper_bound(points_, at, {}, &Point::at);
+    if (after == points_.begin()) {
+      return 0;
+    }
+    const auto& point = *std::prev(after);
+    return point.carried + point.rate * (at - point.at);
+  }
+
+  // Workers of which something was on its way most of the time. Costs a look at what was.
+  [[nodiscard]] std::size_t busy_between(double begin, double end) const {
+    constexpr double kMost = 0.6;
+    std::map<std::size_t, double> busy;
+    for (auto at = std::ranges::upper_bound(all_, begin, {}, &Message::arrived);
+         at != all_.end() && at->arrived - longest_ < end; ++at) {
+      busy[at->worker] += std::max(std::min(at->arrived, end) - std::max(at->arrived - at->took, begin), 0.0);
+    }
+    const auto is_busy = [&](const auto& worker) { return worker.second > kMost * (end - begin); };
+    return static_cast<std::size_t>(std::ranges::count_if(busy, is_busy));
+  }
+
   std::vector<Message> all_;  // by when they arrived
-  double longest_ = 0;        // that one was on its way
+  std::vector<Point> points_;
+  double longest_ = 0;  // that one was on its way
 };
 
 double rate_below(const std::vector<Stretch>& all, double part) {
@@ -130,7 +166,7 @@ std::vector<Stretch> alone_in(const std::vector<Stretch>& own, const std::vector
   std::vector<Stretch> alone;
   std::ranges::copy_if(own, std::back_inserter(alone), [&](const Stretch& stretch) {
     return std::ranges::none_of(others, [&](const Shared& other) {
-      return other.rate > 0 && other.flow->between(stretch.begin, stretch.end).rate > full * other.rate;
+      return other.rate > 0 && other.flow->rate(stretch.begin, stretch.end) > full * other.rate;
     });
   });
   return alone;

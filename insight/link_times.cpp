@@ -30,14 +30,20 @@ class Links {
     const auto out = link_rates(weights(), times_.workers.size(), times_.shards.size(), stretch);
     const auto known = known_links(in, out);
     times_.line = known.line;
-    times_.servers = {whole() * known.in.all, whole() * known.out.all};
-    for (std::size_t i = 0; i < times_.shards.size(); ++i) {
-      times_.shards[i] = {known.in.shards[i], known.out.shards[i]};
+    const auto whole = whole_of([](const LaneTimes&) { return true; });
+    times_.servers = {whole * known.in.all, whole * known.out.all};
+    times_.is_borrowed = {in.all <= 0 && known.in.all > 0, out.all <= 0 && known.out.all > 0};
+    for (std::uint32_t shard = 0; shard < times_.shards.size(); ++shard) {
+      const auto part = whole_of([&](const LaneTimes& lane) { return lane.shard == shard; });
+      auto& own = times_.shards[shard];
+      own = {part * known.in.shards[shard], part * known.out.shards[shard]};
+      own.seen_in = own.in;
+      own.seen_out = own.out;
     }
     for (std::size_t i = 0; i < times_.workers.size(); ++i) {
       auto& own = times_.workers[i];
-      own.up = whole() * (own.is_lossy() ? in.workers[i].mean : known.in.workers[i]);
-      own.down = whole() * (own.is_lossy() ? out.workers[i].mean : known.out.workers[i]);
+      own.up = whole * (own.is_lossy() ? in.workers[i].mean : known.in.workers[i]);
+      own.down = whole * (own.is_lossy() ? out.workers[i].mean : known.out.workers[i]);
       if (!own.has_slots()) {
         of_idle(own, connections.of(trace_.processes[own.process].source.session).rate);
       }
@@ -47,10 +53,19 @@ class Links {
   }
 
  private:
-  // Over links of which nothing is told, for lanes starve at their end, went as much as over the others.
-  [[nodiscard]] double whole() const {
-    const auto lanes = times_.lanes.size();
-    return starved_ == lanes ? 1 : static_cast<double>(lanes) / static_cast<double>(lanes - starved_);
+  // Of some lanes: so many times as much as went to those that tell went to all of them.
+  template <typename Which>
+  [[nodiscard]] double whole_of(Which&& which) const {
+    double told = 0;
+    double all = 0;
+    for (std::size_t chunk = 0; chunk < times_.bytes.size(); ++chunk) {
+      const auto& lane = times_.lanes[times_.lane_of[chunk]];
+      if (which(lane)) {
+        all += times_.bytes[chunk];
+        told += tells(trace_.processes[lane.process]) ? times_.bytes[chunk] : 0;
+      }
+    }
+    return told > 0 ? all / told : 1;
   }
 
   // Of a worker that sends nothing, and may fetch nothing either.

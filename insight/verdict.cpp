@@ -118,12 +118,13 @@ class Suspects {
       std::vector<double> out;
       for (std::size_t k = 0; k < times_.shards.size(); ++k) {
         if (k != i) {
-          in.push_back(times_.shards[k].in);
-          out.push_back(times_.shards[k].out);
+          in.push_back(times_.shards[k].seen_in);
+          out.push_back(times_.shards[k].seen_out);
         }
       }
       const auto& own = times_.shards[i];
-      const auto slower = std::max(own.in > 0 ? median(in) / own.in : 1, own.out > 0 ? median(out) / own.out : 1);
+      const auto slower =
+          std::max(own.seen_in > 0 ? median(in) / own.seen_in : 1, own.seen_out > 0 ? median(out) / own.seen_out : 1);
       if (slower > kSlowShardLink) {
         add(Cause::server_link, i, slower);
       }
@@ -181,13 +182,31 @@ class Mending {
   }
 
   // Workers that waited for a shard's link were not seen to carry what theirs can: twice as much, as far as one knows.
+  // Where it is known how much one carries, no more than that.
   void relieve(JobTimes& times) const {
     constexpr double kMore = 2;
+    const auto more = [&](double rate) {
+      return as_is_.line > 0 ? std::max(rate, std::min(kMore * rate, as_is_.line)) : kMore * rate;
+    };
     for (std::size_t i = 0; i < times.workers.size(); ++i) {
       if (!is_suspected(Cause::worker_link, i)) {
-        times.workers[i].up *= kMore;
-        times.workers[i].down *= kMore;
+        times.workers[i].up = more(as_is_.workers[i].up);
+        times.workers[i].down = more(as_is_.workers[i].down);
       }
+    }
+  }
+
+  [[nodiscard]] double seen_by_others(std::size_t shard, double ServerLink::*rate) const {
+    const auto slow =
+        peers(Cause::server_link, shard, as_is_.shards, [&](const ServerLink& each) { return slowness(each.*rate); });
+    return slow > 0 ? 1 / slow : 0;
+  }
+
+  // A shard that is slow alone has a link of its own: with what it carries more all of them do.
+  static void widen(double& own, double& all, double usual) {
+    if (own > 0 && usual > own) {
+      all += all > 0 ? usual - own : 0;
+      own = usual;
     }
   }
 
@@ -235,14 +254,8 @@ class Mending {
       }
       case Cause::server_link: {
         auto& own = times.shards[one.place];
-        const auto& all = as_is_.shards;
-        own.in = faster(own.in, peers(one.cause, one.place, all, [](const auto& each) { return slowness(each.in); }));
-        own.out =
-            faster(own.out, peers(one.cause, one.place, all, [](const auto& each) { return slowness(each.out); }));
-        // A shard that is slow alone has a link of its own: with it all of them carry more.
-        const auto& before = as_is_.shards[one.place];
-        times.servers.in += times.servers.in > 0 ? own.in - before.in : 0;
-        times.servers.out += times.servers.out > 0 ? own.out - before.out : 0;
+        widen(own.in, times.servers.in, seen_by_others(one.place, &ServerLink::seen_in));
+        widen(own.out, times.servers.out, seen_by_others(one.place, &ServerLink::seen_out));
         relieve(times);
         return;
       }

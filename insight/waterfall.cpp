@@ -99,7 +99,7 @@ void settle_row(WaterfallRow& row, Micros length, std::size_t most) {
       row.ended = std::max(row.ended, span.until);
     }
   }
-  const auto is_too_many = [&] { return row.spans.size() > most * kWorks; };
+  const auto is_too_many = [&] { return row.spans.size() > std::max<std::size_t>(most, 1) * kWorks; };
   for (auto gap = length / 2048 + 1; is_too_many(); gap *= 2) {
     row.spans = joined_spans(row.spans, gap);
   }

@@ -44,8 +44,9 @@ std::vector<double> worker_stops(const Peers& peers, const ProcessTrace& worker,
   for (const auto& [lane, ways] : longest_ways(peers, worker, first, steps)) {
     const auto usual = usual_of(ways);
     constexpr double kLate = 100'000;
+    constexpr double kLongest = 1e12;  // eleven days
     for (const auto& [step, took] : ways) {
-      const auto late = took > 2 * usual + kLate ? took - usual : 0;
+      const auto late = took > 2 * usual + kLate ? std::min(took - usual, kLongest) : 0;
       const auto [known, is_first] = least.try_emplace(step, late);
       known->second = is_first ? late : std::min(known->second, late);
     }

@@ -15,8 +15,6 @@ namespace {
 constexpr std::array kRefusalReasons = {"malformed",    "wrong_protocol", "unknown_session", "wrong_job",
                                         "wrong_target", "out_of_range",   "not_serving",     "too_many",
                                         "not_taken",    "wrong_bits"};
-static_assert(kRefusalReasons.size() == static_cast<std::size_t>(RefusalCode::wrong_bits) + 1);
-
 }  // namespace
 
 LaneMetrics::LaneMetrics(Metrics* metrics, LaneId lane, std::uint32_t lanes, std::shared_ptr<WorkerTallies> tallies)
@@ -27,7 +25,8 @@ LaneMetrics::LaneMetrics(Metrics* metrics, LaneId lane, std::uint32_t lanes, std
       snapshots_(metrics, lane.lane),
       tallies_(tallies ? std::move(tallies) : std::make_shared<WorkerTallies>(metrics)),
       names_(kMaxSessions),
-      workers_(std::min<std::size_t>(Metrics::kMaxSeries / kPhases / std::max(lanes, 1U), kMaxSessions)) {}
+      workers_(std::min<std::size_t>(Metrics::kMaxSeries / kPhases / std::max(lanes, 1U), kMaxSessions)),
+      counted_(kMaxSessions) {}
 
 void LaneMetrics::welcomed(SessionId session, const std::string& worker) {
   if (auto* name = names_.use(session)) {
@@ -56,8 +55,21 @@ LaneMetrics::WorkerState* LaneMetrics::state_of(SessionId session, Micros now) {
     forget_oldest();
   }
   namesakes_[*name].insert(session);
-  return &workers_.add(session,
-                       {*name, *name, LaneWorkerSeries(metrics_, lane_, *name), tallies_->of(*name), now, now});
+  return &workers_.add(session, {*name, *name, LaneWorkerSeries(metrics_, lane_, *name), now, now});
+}
+
+LaneMetrics::Counted* LaneMetrics::counted_of(SessionId session) {
+  if (auto* known = counted_.use(session)) {
+    return known;
+  }
+  const auto* name = names_.peek(session);
+  if (name == nullptr) {
+    return nullptr;
+  }
+  if (counted_.is_full()) {
+    counted_.forget_oldest();
+  }
+  return &counted_.add(session, {*name, tallies_->of(*name)});
 }
 
 void LaneMetrics::forget_oldest() {
@@ -91,8 +103,9 @@ void LaneMetrics::settle_name(SessionId session, WorkerState& worker, Micros now
   const auto name = is_twin(session, worker, now) ? name_of_twin(worker.name, session) : worker.name;
   if (name != worker.shown) {
     worker.series = LaneWorkerSeries(metrics_, lane_, name);
-    worker.tally = tallies_->of(name);
-    worker.updates = {};
+    if (auto* counted = counted_.use(session)) {
+      *counted = {name, tallies_->of(name)};
+    }
     const auto before = std::exchange(worker.shown, name);
     remove_unless_shown(before);
   }
@@ -104,53 +117,59 @@ void LaneMetrics::received(SessionId session, const Message& message, std::uint6
   if (const auto* hello = std::get_if<LaneHello>(&message)) {
     greeting_ = {session, hello->name};
   } else if (std::holds_alternative<Push>(message)) {
-    const auto* worker = workers_.peek(session);
-    in_hand_ = {session, payload_bytes, worker != nullptr};
-    if (worker != nullptr) {
-      worker->tally->bytes->add(static_cast<double>(payload_bytes));
+    const auto* counted = counted_.peek(session);
+    in_hand_ = {session, payload_bytes, counted != nullptr};
+    if (counted != nullptr) {
+      counted->tally->bytes->add(static_cast<double>(payload_bytes));
     }
   }
 }
 
-// Receipts may come long after what they are for, and to who has no series any more.
+// Receipts may come long after what they are for, and to who is not counted any more.
 void LaneMetrics::sent(SessionId session, const Message& message) {
-  const auto* worker = workers_.peek(session);
+  auto* counted = counted_.use(session);
   if (std::holds_alternative<LaneWelcome>(message) && greeting_.first == session) {
     welcomed(session, greeting_.second);
   } else if (const auto* refusal = std::get_if<Refused>(&message)) {
-    refused(worker == nullptr ? std::string() : worker->shown, refusal->code);
-  } else if (worker == nullptr) {
+    counted == nullptr ? refused(of_strangers_, {}, refusal->code)
+                       : refused(counted->refusals, counted->shown, refusal->code);
+  } else if (counted == nullptr) {
     return;
   } else if (const auto* receipt = std::get_if<Receipt>(&message)) {
-    const auto& tally = *worker->tally;
+    const auto& tally = *counted->tally;
     const std::array by_outcome = {tally.accepted.get(), tally.duplicate.get(), tally.expired.get()};
     if (receipt->outcome != ReceiptOutcome::not_yet) {
       by_outcome.at(static_cast<std::size_t>(receipt->outcome))->add();
     }
   } else if (std::holds_alternative<Stale>(message) && session == in_hand_.session) {
-    worker->tally->stale->add();
+    counted->tally->stale->add();
   }
 }
 
 void LaneMetrics::unreadable_of_worker(RefusalCode why) {
   unreadable();
-  refused({}, why);
+  refused(of_strangers_, {}, why);
 }
 
-void LaneMetrics::refused(const std::string& sender, RefusalCode why) const {
-  worker_refusals(metrics_, sender, kRefusalReasons.at(static_cast<std::size_t>(why)))->add();
+void LaneMetrics::refused(Refusals& refusals, const std::string& sender, RefusalCode why) const {
+  static_assert(kRefusalReasons.size() == kRefusalCodes);
+  auto& counter = refusals.at(static_cast<std::size_t>(why));
+  if (!counter) {
+    counter = worker_refusals(metrics_, sender, kRefusalReasons.at(static_cast<std::size_t>(why)));
+  }
+  counter->add();
 }
 
 void LaneMetrics::applied(SessionId session, std::uint64_t staleness) {
-  auto* worker = workers_.use(session);
-  if (worker == nullptr) {
+  auto* counted = counted_.use(session);
+  if (counted == nullptr) {
     return;
   }
-  if (!worker->updates.updates) {
-    worker->updates = worker->tally->updates();
+  if (!counted->updates.updates) {
+    counted->updates = counted->tally->updates();
   }
-  worker->updates.updates->add();
-  worker->updates.staleness->add(static_cast<double>(staleness));
+  counted->updates.updates->add();
+  counted->updates.staleness->add(static_cast<double>(staleness));
 }
 
 // Once per worker and step: its first contribution to the step counts.
@@ -159,12 +178,13 @@ void LaneMetrics::contributed(SessionId session, const Push& push, Micros now) {
     newest_step_ = push.step;
     newest_step_at_ = now;
   }
+  const auto* counted = counted_of(session);
+  if (counted != nullptr && !std::exchange(in_hand_.is_counted, true)) {
+    counted->tally->bytes->add(static_cast<double>(in_hand_.bytes));
+  }
   auto* worker = state_of(session, now);
   if (worker == nullptr) {
     return;
-  }
-  if (!std::exchange(in_hand_.is_counted, true)) {
-    worker->tally->bytes->add(static_cast<double>(in_hand_.bytes));
   }
   if (worker->last_step == push.step) {
     return;

@@ -21,6 +21,8 @@ namespace ballast {
 // that were not heard of for longest, as soon as there is no place for another. One thread. `metrics` may be null: then
 // nobody reads.
 class LaneMetrics {
+  static constexpr std::size_t kRefusalCodes = static_cast<std::size_t>(RefusalCode::wrong_bits) + 1;
+
  public:
   // A worker may lose its series to another when it was not heard of for so long.
   static constexpr Micros kForgetAfter = 10'000'000;
@@ -63,20 +65,27 @@ class LaneMetrics {
     std::string name;
     std::string shown;  // in metrics
     LaneWorkerSeries series;
-    WorkerTallies::Tally tally;
     Micros began_at = 0;
     Micros heard_at = 0;
     Step last_step = ~Step{0};
+  };
+  using Refusals = std::array<CounterHandle, kRefusalCodes>;  // null before the first
+  // What the server's lanes count together: of every session that has contributed, though it may have no series here.
+  struct Counted {
+    std::string shown;
+    WorkerTallies::Tally tally;
     ServerWorkerSeries::Updates updates = {};  // null before the first
+    Refusals refusals = {};
   };
   WorkerState* state_of(SessionId session, Micros now);
+  Counted* counted_of(SessionId session);
   [[nodiscard]] bool is_twin(SessionId session, const WorkerState& worker, Micros now) const;
   void settle_name(SessionId session, WorkerState& worker, Micros now);
   void forget_oldest();
   void remove_unless_shown(const std::string& name);
   void update_staleness(const StalenessCounts& staleness);
   void update_times(const Lane& lane, const Now& now);
-  void refused(const std::string& sender, RefusalCode why) const;
+  void refused(Refusals& refusals, const std::string& sender, RefusalCode why) const;
 
   Metrics* metrics_;
   std::uint32_t lane_;
@@ -91,9 +100,11 @@ class LaneMetrics {
     std::uint64_t bytes = 0;
     bool is_counted = true;  // the bytes, for the session's worker
   } in_hand_;
-  std::pair<SessionId, std::string> greeting_;                      // the newest hello
-  Recent<SessionId, std::string> names_;                            // of as many sessions as the lane knows
-  Recent<SessionId, WorkerState> workers_;                          // of those that have contributed
+  std::pair<SessionId, std::string> greeting_;  // the newest hello
+  Recent<SessionId, std::string> names_;        // of as many sessions as the lane knows
+  Recent<SessionId, WorkerState> workers_;      // of those that have contributed, as many as there is place for
+  Recent<SessionId, Counted> counted_;          // of those that have contributed
+  Refusals of_strangers_ = {};
   std::unordered_map<std::string, std::set<SessionId>> namesakes_;  // of workers_
   Step newest_step_ = ~Step{0};
   Micros newest_step_at_ = 0;

@@ -41,7 +41,7 @@ class LeadMetrics {
   LeadSeries series_;
   TurnSeries turns_;
   std::map<std::string, LeadWorkerSeries> workers_;
-  std::unordered_map<SessionId, Micros> heard_;  // of the sessions of the newest status: when; 0: not since
+  std::unordered_map<SessionId, Micros> heard_;  // of the sessions of the newest status: when
   std::map<std::uint32_t, GaugeHandle> shard_silence_;
   RecoveryClock recovery_;
   struct {

@@ -233,7 +233,11 @@ void WorkerLoop::feed(const worker::Event& event) {
   look_at_waits(event, now);
 }
 
+// It may look at every lane.
 void WorkerLoop::look_at_waits(const worker::Event& event, Micros now) {
+  if (!metrics_.is_read()) {
+    return;
+  }
   wants_buffer_ = core_.computing() && !std::holds_alternative<worker::SlotBegun>(event) &&
                   (wants_buffer_ || std::holds_alternative<worker::BufferWanted>(event));
   exposed_.waits(wants_buffer_ || (!core_.computing() && (exposed_.awaits_weights() || core_.outstanding() > 0)), now);

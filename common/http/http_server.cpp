@@ -66,8 +66,6 @@ bool is_number(const std::string& host) {
          ::inet_pton(AF_INET6, host.c_str(), ignored.data()) == 1;
 }
 
-bool is_loopback(const HttpAddress& address) { return address.numeric.starts_with("127.") || address.numeric == "::1"; }
-
 }  // namespace
 
 HttpServer::HttpServer(const std::string& what, const std::string& address, Handler handler)
@@ -163,8 +161,9 @@ void HttpServer::tend(Clock::time_point now) {
 
 std::optional<HttpAnswer> HttpServer::answer_to(const HttpRequest& request) const {
   const auto& host = request.host;
-  if (is_loopback(address_) && !host.empty() && host != "localhost" && host != address_.host && !is_number(host)) {
-    return http_text(421, "this page is served on loopback: ask for it by 127.0.0.1 or localhost");
+  if (!host.empty() && host != "localhost" && host != address_.host && !is_number(host)) {
+    return http_text(421,
+                     "this page is not known by that name: ask for it by its number, or by the name that it was told");
   }
   try {
     return handler_(request);

@@ -17,8 +17,8 @@ namespace ballast {
 // So many connections at once; while they are all there, a further one takes the place of the one that has been sending
 // its request for longest, and waits where all are being answered. Its thread sleeps while nobody is connected.
 //
-// Where it listens on loopback, a request for another host than an address or "localhost" is refused: what a browser
-// shows of elsewhere must not read it by a name that leads here (DNS rebinding).
+// A request for another host than a number, "localhost" or the host that it was told is refused: what a browser shows
+// of elsewhere must not read it by a name that leads here (DNS rebinding).
 class HttpServer {
  public:
   static constexpr std::size_t kConnections = 32;

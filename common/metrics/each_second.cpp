@@ -1,6 +1,7 @@
 #include "common/metrics/each_second.h"
 
 #include <chrono>
+#include <exception>
 #include <utility>
 
 namespace ballast {
@@ -21,7 +22,10 @@ void EachSecond::run() {
   std::unique_lock lock(mutex_);
   while (!closed_) {
     lock.unlock();
-    read_();
+    try {
+      read_();
+    } catch (const std::exception&) {  // what nobody can read now, another second may
+    }
     lock.lock();
     wake_.wait_for(lock, kPeriod, [&] { return closed_; });
   }

@@ -28,7 +28,7 @@ constexpr int kLowest = 19;         // niceness
 
 std::string failed(const std::string& why, double asked_at) {
   JsonText text;
-  return text.raw("{\"asked_at\":").number(asked_at).raw(",\"failure\":").text(why).raw("}").take();
+  return text.raw("{\"asked_at\":").seconds(asked_at).raw(",\"failure\":").text(why).raw("}").take();
 }
 
 }  // namespace
@@ -107,8 +107,8 @@ std::string PageAnalyst::told(const insight::Collected& collected, double asked_
   const auto analysis =
       analyst_.analyze(collected.trace, {kWindow, kWindows}, {kMessages, [&ended] { return !ended.stop_requested(); }});
   JsonText text;
-  text.raw("{\"asked_at\":").number(asked_at).raw(",\"took\":");
-  text.number(static_cast<double>(monotonic_micros() - zero_) * 1e-6 - asked_at).raw(",\"text\":");
+  text.raw("{\"asked_at\":").seconds(asked_at).raw(",\"took\":");
+  text.seconds(static_cast<double>(monotonic_micros() - zero_) * 1e-6 - asked_at).raw(",\"text\":");
   text.text(analysis_lines(collected.trace, analysis, kWindow, false))
       .raw(",\"too_large\":")
       .boolean(analysis.is_too_large);

@@ -22,9 +22,9 @@ def literal(text):
 
 
 def whole_page(page, style, scripts):
-    text = pathlib.Path(page).read_text()
-    script = '"use strict";\n' + "\n".join(pathlib.Path(each).read_text() for each in scripts)
-    text = text.replace("<style></style>", f"<style>{pathlib.Path(style).read_text()}</style>")
+    text = pathlib.Path(page).read_text(encoding="utf-8")
+    script = '"use strict";\n' + "\n".join(pathlib.Path(each).read_text(encoding="utf-8") for each in scripts)
+    text = text.replace("<style></style>", f"<style>{pathlib.Path(style).read_text(encoding="utf-8")}</style>")
     return text.replace("<script></script>", f"<script>{script}</script>")
 
 

@@ -62,7 +62,7 @@ void add_shards(JsonText& text, const JobView& view) {
     if (shard.lanes == 0) {
       text.raw("null");
     } else {
-      text.number(since(shard.heard_at, view.at));
+      text.seconds(since(shard.heard_at, view.at));
     }
     text.raw(",").integer(shard.first).raw(",").integer(shard.last).raw("]");
   }
@@ -73,7 +73,7 @@ void add_points(JsonText& text, const History::Part& history, Micros zero) {
   text.raw("\"points\":{\"from\":").integer(history.first_point).raw(",\"list\":[");
   bool is_first = true;
   for (const auto& point : history.points) {
-    text.next(is_first).raw("[").number(since(zero, point.at)).raw(",").integer(point.step).raw(",");
+    text.next(is_first).raw("[").seconds(since(zero, point.at)).raw(",").integer(point.step).raw(",");
     text.number(point.loss).raw(",").number(point.examples_per_second).raw(",").number(point.steps_per_second);
     text.raw("]");
   }
@@ -84,14 +84,14 @@ void add_events(JsonText& text, const History::Part& history, Micros zero) {
   text.raw(",\"events\":{\"from\":").integer(history.counts.events - history.events.size()).raw(",\"list\":[");
   bool is_first = true;
   for (const auto& event : history.events) {
-    text.next(is_first).raw("[").number(since(zero, event.at)).raw(",").integer(event.step).raw(",").text(event.kind);
+    text.next(is_first).raw("[").seconds(since(zero, event.at)).raw(",").integer(event.step).raw(",").text(event.kind);
     text.raw(",").text(event.text).raw(",").boolean(event.is_wrong).raw("]");
   }
   text.raw("]},\"snapshots\":{\"from\":").integer(history.counts.snapshots - history.snapshots.size());
   text.raw(",\"list\":[");
   is_first = true;
   for (const auto& snapshot : history.snapshots) {
-    text.next(is_first).raw("[").number(since(zero, snapshot.at)).raw(",").integer(snapshot.step).raw("]");
+    text.next(is_first).raw("[").seconds(since(zero, snapshot.at)).raw(",").integer(snapshot.step).raw("]");
   }
   text.raw("]}");
 }
@@ -102,11 +102,11 @@ void add_late(JsonText& text, const Lateness::Part& late, Micros zero) {
   bool is_first = true;
   for (const auto& column : late.columns) {
     text.next(is_first).raw("[").integer(column.first).raw(",").integer(column.last).raw(",");
-    text.number(since(zero, column.began)).raw(",");
+    text.seconds(since(zero, column.began)).raw(",");
     if (column.ended == 0) {
       text.raw("null");
     } else {
-      text.number(seconds(column.ended - column.began));
+      text.seconds(seconds(column.ended - column.began));
     }
     text.raw(",\"").raw(base64(column.codes)).raw("\"]");
   }

@@ -12,7 +12,7 @@
 
 namespace ballast {
 
-inline constexpr std::size_t kPageWorkers = 1000;  // that are told of; of others it is said how many
+inline constexpr std::size_t kPageWorkers = kMaxSessions;  // that are told of; of others it is said how many
 
 // Fields without braces: "job":{...},"workers":[...],"workers_beyond":N,"shards":[...]. `rows`: whose row of the
 // heatmap each is.

@@ -26,6 +26,12 @@ class JsonText {
     text_.append(digits, static_cast<std::size_t>(std::snprintf(digits, sizeof(digits), "%.6g", value)));
     return *this;
   }
+  // A moment, or a span of time, in milliseconds' steps, however large.
+  JsonText& seconds(double value) {
+    char digits[32];
+    text_.append(digits, static_cast<std::size_t>(std::snprintf(digits, sizeof(digits), "%.3f", value)));
+    return *this;
+  }
   JsonText& integer(std::uint64_t value) { return raw(std::to_string(value)); }
   JsonText& boolean(bool value) { return raw(value ? "true" : "false"); }
   // Whatever is in it: pure ASCII, what is no UTF-8 replaced.
@@ -41,7 +47,6 @@ class JsonText {
     return *this;
   }
 
-  [[nodiscard]] std::size_t size() const { return text_.size(); }
   std::string take() { return std::move(text_); }
 
  private:

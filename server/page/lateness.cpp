@@ -15,8 +15,13 @@ void Lateness::contributed(SessionId session, Timeline timeline, Step step, Micr
   if (session == last_session_ && timeline == last_timeline_ && step == last_step_) {
     return;
   }
+  // Whoever looks may have it for a moment: the next contribution of the worker to the step tells instead, a little
+  // later.
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock.owns_lock()) {
+    return;
+  }
   std::tie(last_session_, last_timeline_, last_step_) = std::tuple(session, timeline, step);
-  const std::scoped_lock lock(mutex_);
   if (!has_begun_ || std::tie(timeline, step) > std::tie(timeline_, newest_)) {
     begin(timeline, step, now);
   }

@@ -20,7 +20,7 @@ namespace ballast {
 class Lateness {
  public:
   static constexpr std::size_t kColumns = 200;
-  static constexpr std::size_t kRows = 1000;
+  static constexpr std::size_t kRows = kMaxSessions;
   static constexpr Micros kEach = 500'000;
 
   // What a column says of a worker: a logarithm, so that a byte holds microseconds and minutes.

@@ -110,7 +110,7 @@ std::optional<HttpAnswer> Page::job(const HttpRequest& request) {
   const auto history = history_since(mark);
   JsonText head;
   head.raw("{\"mark\":").text(mark_text(newest_)).raw(",\"all\":").boolean(mark == nullptr).raw(",\"now\":");
-  head.number(static_cast<double>(view_->at - zero_) * 1e-6).raw(",\"again_ms\":");
+  head.seconds(static_cast<double>(view_->at - zero_) * 1e-6).raw(",\"again_ms\":");
   head.integer(pause_after(job_->size() + history->size())).raw(",");
   static const auto kBetween = shared(",");
   static const auto kEnd = shared("}\n");

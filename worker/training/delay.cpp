@@ -71,7 +71,7 @@ Delays::Part Delays::read_part(std::string_view variable, std::string_view part,
   const auto last =
       dash == std::string_view::npos ? std::numeric_limits<Step>::max() : number_of(steps->substr(dash + 1));
   const auto each = every ? number_of(*every) : 1;
-  if (!time || !first || !last || !each || *each == 0) {
+  if (!time || !first || !last || !each || *each == 0 || *last < *first) {
     throw std::runtime_error(
         std::string(variable) + ": '" + std::string(said) +
         "' is none; say NAME:MILLISECONDS, for example worker-0:20, or *:5 for all others; in some "

@@ -86,7 +86,7 @@ async function askForAnalysis() {
 
 function listenToWaterfall() {
   const put = (row) => {
-    const most = analysis ? analysis.waterfall.rows.length - 1 : 0;
+    const most = analysis && analysis.waterfall ? analysis.waterfall.rows.length - 1 : 0;
     waterfallRow = row === null ? null : Math.min(Math.max(row, 0), most);
     drawWaterfall();
   };

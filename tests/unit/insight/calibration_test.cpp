@@ -50,10 +50,10 @@ TEST_CASE("calibration: a link that is slow beside the others is as slow as it s
 
 TEST_CASE("calibration: where a job took less, shards' links that are alike were not in the way, and a slow one was") {
   auto times = job_of(4, 16);
-  times.shards[0].in = 10;  // 800 ms
+  times.shards[0].in = times.shards[0].seen_in = 10;  // 800 ms
   CHECK(replayed(times, 500'000) == doctest::Approx(400).epsilon(0.02));
-  times.shards.push_back({100, 0});  // which nobody uses
-  times.shards.push_back({100, 0});
+  times.shards.push_back({100, 0, 100, 0});  // which nobody uses
+  times.shards.push_back({100, 0, 100, 0});
   CHECK(replayed(times, 500'000) == doctest::Approx(1'200).epsilon(0.02));
 }
 
@@ -71,7 +71,7 @@ TEST_CASE("calibration: where a job took longer, a link that loses what it carri
 
 TEST_CASE("calibration: where a job took longer, a shard's link that is slow was slower than it seemed") {
   auto times = job_of(4, 16);
-  times.shards = {{10, 10}, {30, 30}};
+  times.shards = {{10, 10, 10, 10}, {30, 30, 30, 30}};
   times.servers = {1'000, 1'000};
   CHECK(replayed(times, 1'700'000) == doctest::Approx(1'700).epsilon(0.02));
   times.step = 1'700'000;
@@ -79,6 +79,22 @@ TEST_CASE("calibration: where a job took longer, a shard's link that is slow was
   CHECK(fitted.shards[0].in < 9.5);
   CHECK(fitted.shards[1].in == 30);
   CHECK(fitted.servers.in == 1'000);
+}
+
+TEST_CASE("calibration: what is in nobody's way by the replay is dropped only where that brings it nearer") {
+  auto times = job_of(4, 16);
+  times.shards[0].in = times.shards[0].seen_in = 10;  // 1,200 ms with it, 400 without
+  CHECK(replayed(times, 1'199'000) == doctest::Approx(1'200).epsilon(0.01));
+  CHECK(replayed(times, 1'100'000) == doctest::Approx(1'200).epsilon(0.01));
+}
+
+TEST_CASE("calibration: a way that was not seen is left out where it makes a step too long") {
+  auto times = job_of(4, 16);
+  times.servers = {10, 0};
+  times.is_borrowed.in = true;
+  CHECK(replayed(times, 450'000) == doctest::Approx(400).epsilon(0.01));
+  times.is_borrowed.in = false;
+  CHECK(replayed(times, 450'000) > 1'000);
 }
 
 TEST_CASE("calibration: where a job took longer, messages of a lane that starves waited for its other threads") {

@@ -122,7 +122,7 @@ TEST_CASE("job times: weights that had been sent long before they were taken wai
         record.fourth += 700'000;
       }
     }
-    worker.push_back({5, 0, 1, 500, resent, 1, 0, {}, TraceKind::link});
+    worker.push_back({5, 0, 12'000'000, 500, resent, 1, 0, {}, TraceKind::link});
     const auto times = job_times(job);
     REQUIRE(times);
     return times->workers[0].stops;
@@ -160,16 +160,18 @@ TEST_CASE("job times: links are told by lanes that do not starve, and all of the
   REQUIRE(times);
   CHECK_FALSE(times->lanes[0].is_starved());
   CHECK(times->lanes[1].is_starved());
-  CHECK(times->workers[0].up == doctest::Approx(2 * 0.1).epsilon(0.02));
+  CHECK(times->workers[0].up == doctest::Approx(3 * 0.1).epsilon(0.02));  // of 300 bytes 100 tell
 }
 
 TEST_CASE("job times: what a message waits behind others is what the kernel's round trip has beyond the quickest") {
   MadeTrace trace;
   auto& processes = trace.job().processes;
   for (Micros at = 0; at < 3; ++at) {
-    processes[0].records.push_back({5, 0, at, 10'400, 9, 1, 0, {}, TraceKind::link});
-    processes[1].records.push_back({5, kOnly, at, 5'400, 1, 1, 0, {}, TraceKind::link});
-    processes[1].records.push_back({5, kOnly + 1, at, 90'000, 0, 1, 0, {}, TraceKind::link});
+    processes[0].records.push_back({5, 0, 12'000'000 + at, 10'400, 9, 1, 0, {}, TraceKind::link});
+    processes[0].records.push_back(
+        {5, 0, 11'500'000 + at, 90'000, 900, 1, 0, {}, TraceKind::link});  // before the steps
+    processes[1].records.push_back({5, kOnly, 11'000'000 + at, 5'400, 1, 1, 0, {}, TraceKind::link});
+    processes[1].records.push_back({5, kOnly + 1, 11'000'000 + at, 90'000, 0, 1, 0, {}, TraceKind::link});
   }
   const auto times = job_times(trace.job());
   REQUIRE(times);

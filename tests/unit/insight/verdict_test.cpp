@@ -216,7 +216,7 @@ TEST_CASE("verdict: a shard whose link is slower than the others'") {
   auto times = job_of(2, 4);
   times.lanes = {{.name = "shard 0 lane 0", .shard = 0}, {.name = "shard 1 lane 0", .shard = 1}};
   times.lane_of = {0, 1};
-  times.shards = {{10, 10}, {100, 100}};
+  times.shards = {{10, 10, 10, 10}, {100, 100, 100, 100}};
   const auto found = verdict_of(times);
   REQUIRE(found.found.size() == 1);
   CHECK(found.found[0].cause == Cause::server_link);
@@ -224,6 +224,31 @@ TEST_CASE("verdict: a shard whose link is slower than the others'") {
   CHECK(found.found[0].severity == 10);
   // Who has the weights first computes while the other's are on their way.
   CHECK(found.found[0].gain == doctest::Approx((200 + 200 + 100) / (200 + 20 + 20.0)).epsilon(0.05));
+  times.shards[1].in = times.shards[1].out = 0;  // it was found to be in nobody's way
+  const auto still = verdict_of(times);
+  REQUIRE(still.found.size() == 1);
+  CHECK(still.found[0].severity == 10);
+  CHECK(still.found[0].gain == doctest::Approx(found.found[0].gain).epsilon(0.1));
+}
+
+TEST_CASE("verdict: of shards whose links are slow workers wait for each, and carry no more for both being mended") {
+  auto times = job_of(2, 4);
+  times.lanes.clear();
+  times.lane_of = {0, 1};
+  for (std::uint32_t shard = 0; shard < 5; ++shard) {
+    times.lanes.push_back({.name = "shard " + std::to_string(shard) + " lane 0", .shard = shard});
+    times.shards.push_back({100, 100, 100, 100});
+  }
+  times.shards.erase(times.shards.begin());
+  for (auto& worker : times.workers) {
+    worker.up = worker.down = 20;
+  }
+  times.shards[0] = times.shards[1] = {10, 10, 10, 10};
+  times.servers = {50, 50};
+  const auto found = verdict_of(times);
+  REQUIRE(found.found.size() == 2);
+  // At best a worker's two chunks of a megabyte take 50 ms at 40 a microsecond, not half of it.
+  CHECK(found.replayed / found.slowdown > 200 + 50);
 }
 
 }  // namespace

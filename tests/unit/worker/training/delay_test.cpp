@@ -47,7 +47,7 @@ TEST_CASE("a delay holds in the steps that it names, and what is said of a worke
 
 TEST_CASE("a delay that cannot be read is refused, whoever it is for") {
   for (const std::string text : {"worker-0", "worker-0:", "*:5ms", "*:-1", "*:123456789", "worker-1:1,,*:2", "*:1@",
-                                 "*:1@3-", "*:1@-3", "*:1/0", "*:1/", "*:1@a", "*:1@3/2/1"}) {
+                                 "*:1@3-", "*:1@-3", "*:1/0", "*:1/", "*:1@a", "*:1@3/2/1", "*:1@9-3"}) {
     CAPTURE(text);
     const auto refusal = error_of([&] { delays_of(text, "worker-1"); });
     CHECK(refusal.find("BALLAST_DELAY") == 0);
