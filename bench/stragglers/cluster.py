@@ -192,10 +192,12 @@ class Cluster:
                 process.kill()
         for process in self.processes.values():
             process.wait()
-        for group in self.groups:
-            group.remove()
-        self.closes.end()
-        self.hosts.remove()
+        try:
+            for group in self.groups:
+                group.remove()
+        finally:
+            self.closes.end()
+            self.hosts.remove()
 
     def logs(self):
         return harness.ends_of(sorted(self.folder.glob("*.log")), self.folder)

@@ -6,6 +6,7 @@ import argparse
 import json
 import pathlib
 import shutil
+import signal
 import sys
 import tempfile
 import threading
@@ -65,7 +66,9 @@ def make(case, folder, is_planted, left_out):
     wired = [cause.at] if cause.wired and not left_out else []
     if left_out:
         del links[cause.at]
-    return cluster.Cluster(folder, case.text(len(links)), links, delays, watcher=0, chunks=CHUNKS,
+    # A worker of whom nothing is wrong sees when steps close.
+    watcher = 0 if left_out or cause.at != 0 or isinstance(cause, (causes.Servers, causes.Processor, causes.Lead)) else 1
+    return cluster.Cluster(folder, case.text(len(links)), links, delays, watcher=watcher, chunks=CHUNKS,
                            servers=causes.LINK * cause.workers / 2, apart=shards if cause.apart else None, wired=wired,
                            environment=cause.environment() if is_planted and not left_out else {})
 
@@ -73,7 +76,11 @@ def make(case, folder, is_planted, left_out):
 def run(case, is_planted, raw=None, left_out=False):
     """Seconds a step, of those that were timed and of those that are analyzed, and what the analysis says."""
     folder = pathlib.Path(tempfile.mkdtemp(prefix="ballast-what-if-"))
-    job = make(case, folder, is_planted, left_out)
+    try:
+        job = make(case, folder, is_planted, left_out)
+    except BaseException:
+        shutil.rmtree(folder)
+        raise
 
     def train(steps):
         first, begin = job.steps(), time.monotonic()
@@ -152,6 +159,8 @@ def main():
         return cluster.harness.CANNOT_BE_TRIED
     if wanted.raw:
         wanted.raw.mkdir(parents=True, exist_ok=True)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda *_: sys.exit(1))  # so that nothing is left
     generator = causes.generator_of(wanted.seed)
     for number in range(wanted.draws):
         raw = wanted.raw / f"{wanted.seed}-{number}.json" if wanted.raw else None

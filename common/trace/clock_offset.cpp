@@ -24,17 +24,21 @@ void ClockOffset::heard(const FrameClock& clock, Micros now) {
   const auto round_trip = now - clock.echo - clock.held;
   // The microseconds that halves and the clocks' own steps may be wrong by.
   constexpr Micros kRounding = 2;
-  note(round_trip, now);
   const auto own = clock.echo + (now - clock.echo) / 2;
   const ClockReading read{own, clock.sent - clock.held / 2, round_trip / 2 + kRounding, round_trip};
   if (!best_) {
     best_ = read;
-    return;
+    return note(round_trip, now);
   }
   // Both at the same moment. What is kept stays as it was read: rounded again at every frame it would not age.
   const auto news = later(read, now);
   const auto known = later(*best_, now);
-  if (news.error <= known.error || contradict(news, known)) {
+  const bool is_another = contradict(news, known);
+  if (is_another) {
+    quickest_.reset();  // its way is another as well
+  }
+  note(round_trip, now);
+  if (news.error <= known.error || is_another) {
     best_ = read;
   }
 }
@@ -44,7 +48,8 @@ void ClockOffset::note(Micros round_trip, Micros now) {
     quickest_->round_trip = std::min(quickest_->round_trip, round_trip);
     return;
   }
-  quickest_before_ = quickest_ ? std::optional(quickest_->round_trip) : std::nullopt;
+  const bool follows = quickest_ && now - quickest_->since < 2 * kLately;
+  quickest_before_ = follows ? std::optional(quickest_->round_trip) : std::nullopt;
   quickest_ = {now, round_trip};
 }
 

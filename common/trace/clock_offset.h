@@ -36,7 +36,7 @@ class ClockOffset {
 
   std::optional<ClockReading> best_;
   std::optional<Quickest> quickest_;
-  std::optional<Micros> quickest_before_;  // in the span before it
+  std::optional<Micros> quickest_before_;  // in the span right before it
 };
 
 }  // namespace ballast

@@ -43,9 +43,13 @@ class _Group:
     def __init__(self, name, new, old):
         self.folder = _root(self.controller) / f"ballast-{os.getpid()}-{name}"
         self.folder.mkdir()
-        is_new = all((self.folder / file).exists() for file in new)
-        for file, limit in (new if is_new else old).items():
-            (self.folder / file).write_text(str(limit))
+        try:
+            is_new = all((self.folder / file).exists() for file in new)
+            for file, limit in (new if is_new else old).items():
+                (self.folder / file).write_text(str(limit))
+        except OSError:
+            self.remove()
+            raise
 
     def enter(self, pid=None):
         """By a process that is to be in it, before it begins its work; or of one that runs."""

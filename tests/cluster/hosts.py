@@ -157,7 +157,8 @@ class Wire:
         self._process.stdin.flush()
 
     def end(self):
-        self._process.stdin.close()
+        with contextlib.suppress(OSError):  # it may have ended
+            self._process.stdin.close()
         self._process.stdout.close()
         self._process.wait()
 
@@ -188,9 +189,11 @@ class Hosts(Namespaces):
             self.bring_up(name)
 
     def remove(self):
-        for wire in filter(None, self.wires.values()):
-            wire.end()
-        super().remove()
+        try:
+            for wire in filter(None, self.wires.values()):
+                wire.end()
+        finally:
+            super().remove()
 
     def port(self, name):
         """The switch's end of a host's link."""

@@ -131,6 +131,9 @@ class Wire {
       std::array<pollfd, 3> polled{
           {{STDIN_FILENO, POLLIN, 0}, {one_.descriptor(), POLLIN, 0}, {other_.descriptor(), POLLIN, 0}}};
       wait(polled);
+      if (((polled[1].revents | polled[2].revents) & (POLLERR | POLLHUP | POLLNVAL)) != 0) {
+        throw std::runtime_error("one of its devices is gone");
+      }
       there_.take_in();
       back_.take_in();
       there_.let_out();
@@ -165,7 +168,7 @@ class Wire {
     }
     long long delay = 0;
     double loss = 0;
-    if (std::sscanf(line.data(), "%lld %lf", &delay, &loss) != 2 || delay < 0 || loss < 0 || loss > 1) {
+    if (std::sscanf(line.data(), "%lld %lf", &delay, &loss) != 2 || delay < 0 || !(loss >= 0 && loss <= 1)) {
       throw std::runtime_error("say the delay in microseconds and the part that is lost, not: " +
                                std::string(line.data()));
     }

@@ -80,6 +80,10 @@ TEST_CASE("clock offset: the round trip is the quickest of late, and not of the 
   CHECK(offset.reading(now)->error < 2'000);  // that of the first one
   now = Exchange{1'000, 300, 300}.with(offset, now);
   CHECK(offset.reading(now)->round_trip == 600);
+  now = Exchange{1'000, 900, 900}.with(offset, now + 3 * ClockOffset::kLately);  // after a long silence
+  CHECK(offset.reading(now)->round_trip == 1'800);
+  now = Exchange{900'000'000, 2'000, 2'000}.with(offset, now);  // another process's
+  CHECK(offset.reading(now)->round_trip == 4'000);
 }
 
 TEST_CASE("clock offset: one quick exchange is remembered among slow ones, and its error grows") {
