@@ -21,10 +21,13 @@ def literal(text):
     return "\n".join(f'R"~page~({piece})~page~"' for piece in pieces)
 
 
+def read(file):
+    return pathlib.Path(file).read_text(encoding="utf-8")
+
+
 def whole_page(page, style, scripts):
-    text = pathlib.Path(page).read_text(encoding="utf-8")
-    script = '"use strict";\n' + "\n".join(pathlib.Path(each).read_text(encoding="utf-8") for each in scripts)
-    text = text.replace("<style></style>", f"<style>{pathlib.Path(style).read_text(encoding="utf-8")}</style>")
+    script = '"use strict";\n' + "\n".join(map(read, scripts))
+    text = read(page).replace("<style></style>", f"<style>{read(style)}</style>")
     return text.replace("<script></script>", f"<script>{script}</script>")
 
 
@@ -35,7 +38,7 @@ def main():
         f"const std::string_view kPageHtml =\n{literal(page)};\n"
         f"const std::string_view kPageStyle = {literal(digest_of('style', page))};\n"
         f"const std::string_view kPageScript = {literal(digest_of('script', page))};\n\n"
-        "}  // namespace ballast\n")
+        "}  // namespace ballast\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
