@@ -51,7 +51,7 @@ JobTimes with_lanes_behind(JobTimes times, double behind) {
   return times;
 }
 
-constexpr double kSlow = 0.7;  // of what is usual: a link that carries less is slow beside the others
+constexpr double kSlowBeside = 0.7;  // of what is usual: a link that carries less is slow beside the others
 
 // Calls `change` with that rate of each shard, what was seen of it, and what is usual of them all.
 template <typename Change>
@@ -62,7 +62,7 @@ void each_shard(JobTimes& times, double ServerLink::*rate, double ServerLink::*s
   }
   const auto usual = median(std::move(all));
   for (auto& shard : times.shards) {
-    change(shard.*rate, shard.*seen < kSlow * usual);
+    change(shard.*rate, shard.*seen < kSlowBeside * usual);
   }
 }
 
@@ -108,7 +108,7 @@ JobTimes with_faster_workers(JobTimes times, double faster) {
     const auto usual = median(std::move(all));
     for (auto& worker : times.workers) {
       const auto most = times.line > 0 ? std::max(times.line, worker.*rate) : faster * worker.*rate;
-      worker.*rate = worker.*rate >= kSlow * usual ? std::min(faster * worker.*rate, most) : worker.*rate;
+      worker.*rate = worker.*rate >= kSlowBeside * usual ? std::min(faster * worker.*rate, most) : worker.*rate;
     }
   };
   raise(&WorkerTimes::up);
@@ -134,7 +134,7 @@ std::vector<Doubt> doubts_of(const JobTimes& times) {
           {has_servers, 1.25, with_slower_servers}};
 }
 
-constexpr double kAlike = 0.005;  // of a step: a replay that is so near is as long as the job
+constexpr double kAsLong = 0.005;  // of a step: a replay that is so near is as long as the job
 
 // A replay, and the times that it was made of.
 struct Tried {
@@ -142,8 +142,8 @@ struct Tried {
   double takes = 0;
 
   [[nodiscard]] double off() const { return std::abs(takes - times.step); }
-  [[nodiscard]] bool is_longer() const { return takes > (1 + kAlike) * times.step; }
-  [[nodiscard]] bool is_shorter() const { return takes < (1 - kAlike) * times.step; }
+  [[nodiscard]] bool is_longer() const { return takes > (1 + kAsLong) * times.step; }
+  [[nodiscard]] bool is_shorter() const { return takes < (1 - kAsLong) * times.step; }
 };
 
 // Without what is least certain to be in the way, if that brings the replay nearer to the job.
