@@ -22,8 +22,9 @@ struct LaneMetricsFixture {
     lane.received(session, push, 4);
     lane.contributed(session, push, now);
   }
+  // Of this lane alone.
   [[nodiscard]] bool shows(const std::string& name) const {
-    return metrics.text().find("worker=\"" + name + "\"") != std::string::npos;
+    return metrics.text().find("lane=\"0\",worker=\"" + name + "\"") != std::string::npos;
   }
   [[nodiscard]] std::uint64_t observed(const std::string& name) {
     const auto histogram = metrics.histogram("ballast_shard_worker_phase_seconds", {"0", name, "push"});
@@ -93,6 +94,21 @@ TEST_CASE("many lanes share what a metric can hold") {
   CHECK(at.shows("w300"));
   CHECK_FALSE(at.shows("w1"));
   CHECK(at.dropped() == 0);
+}
+
+TEST_CASE("of a worker for whose series a lane has no place the server counts all the same") {
+  LaneMetricsFixture at(16);
+  for (SessionId session = 1; session <= 300; ++session) {
+    at.pass(session, "w" + std::to_string(session));
+  }
+  CHECK_FALSE(at.shows("w300"));
+  at.contribute(300);
+  CHECK(at.metrics.counter("ballast_shard_worker_bytes_total", {"w300"})->value() == 8);
+  Refused refused;
+  refused.code = RefusalCode::not_serving;
+  at.lane.sent(300, refused);
+  at.lane.sent(300, refused);
+  CHECK(at.metrics.counter("ballast_shard_worker_refusals_total", {"w300", "not_serving"})->value() == 2);
 }
 
 TEST_CASE("a worker's series stay while another session of its name is remembered") {

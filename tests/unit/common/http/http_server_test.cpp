@@ -105,7 +105,7 @@ TEST_CASE("what goes wrong with an answer ends nothing") {
   CHECK(Caller(server).get("/b").ends_with("at /b\n"));
 }
 
-TEST_CASE("on loopback nobody is answered who asks for another host") {
+TEST_CASE("nobody is answered who asks for another host by name") {
   const HttpServer server("a test", "127.0.0.1:0", echo);
   for (const char* host : {"localhost", "127.0.0.1", "[::1]:80", "10.1.2.3"}) {
     CHECK(Caller(server).get("/", host).starts_with("HTTP/1.1 200 "));
@@ -114,7 +114,10 @@ TEST_CASE("on loopback nobody is answered who asks for another host") {
     CHECK(Caller(server).get("/", host).starts_with("HTTP/1.1 421 "));
   }
   const HttpServer everywhere("a test", "0.0.0.0:0", echo);
-  CHECK(Caller(everywhere).get("/", "a.name.of.ours").starts_with("HTTP/1.1 200 "));
+  CHECK(Caller(everywhere).get("/", "10.1.2.3").starts_with("HTTP/1.1 200 "));
+  CHECK(Caller(everywhere).get("/", "evil.example").starts_with("HTTP/1.1 421 "));
+  const HttpServer named("a test", "localhost:0", echo);
+  CHECK(Caller(named).get("/", "localhost").starts_with("HTTP/1.1 200 "));
 }
 
 TEST_CASE("those who never end their request leave room for others") {
