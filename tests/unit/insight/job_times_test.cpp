@@ -109,11 +109,14 @@ TEST_CASE("job times: weights that had been sent long before they were taken wai
   MadeTrace trace;
   const auto late = [&](std::uint64_t resent, bool has_other = false) {
     auto job = trace.job();
-    auto& worker = job.processes[0].records;
     if (has_other) {  // a lane whose weights come as ever
-      job.processes.push_back(job.processes[1]);
+      const auto lane = job.processes[1];
+      job.processes.push_back(lane);
       job.processes.back().source.lane = {1, 0};
       job.processes.back().records.clear();
+    }
+    auto& worker = job.processes[0].records;
+    if (has_other) {
       worker.push_back({9, 1, 11'900'000, 10'895'000, 11'900'000, 11'900'000, 0, {}, TraceKind::pull});
     }
     for (auto& record : worker) {
@@ -138,7 +141,8 @@ TEST_CASE("job times: weights that had been sent long before they were taken wai
 TEST_CASE("job times: links are told by lanes that do not starve, and all of them carry as much as theirs") {
   MadeTrace trace;
   auto job = trace.job();
-  job.processes.push_back(job.processes[1]);  // another shard's lane, with the second chunk
+  const auto first = job.processes[1];
+  job.processes.push_back(first);  // another shard's, with the second chunk
   auto& starved = job.processes.back();
   starved.source.lane = {1, 0};
   for (auto* lane : {&job.processes[1], &starved}) {
