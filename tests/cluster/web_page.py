@@ -55,8 +55,12 @@ class Page(harness.ClusterCase):
         self.assertNotIn("://", page.replace("http://www.w3.org", ""), "it needs something from elsewhere")
 
         self.start_worker(self.run_, HOSTILE)
-        known = self.wait_for("all workers", lambda: (
-            lambda told: told if sum(worker[2] >= 0 for worker in told["workers"]) == 3 else None)(self.json("/job.json")))
+
+        def all_known():
+            told = self.json("/job.json")
+            steps = sum(worker[2] >= 0 for worker in told["workers"])
+            return told if steps == 3 and len(told["points"]["list"]) > 1 else None
+        known = self.wait_for("all workers and a curve", all_known)
         self.assertTrue(known["all"])
         self.assertEqual({worker[0] for worker in known["workers"]}, {"worker-0", "worker-1", HOSTILE})
         self.assertEqual([shard[:2] for shard in known["shards"]], [[1, 1], [1, 1]])
@@ -68,7 +72,7 @@ class Page(harness.ClusterCase):
             return self.json(f"/job.json?since={known['mark']}")
         newer = self.wait_for("news", lambda: (lambda told: told if told["mark"] != known["mark"] else None)(since()))
         self.assertFalse(newer["all"])
-        self.assertGreater(newer["points"]["from"], 0)
+        self.assertGreater(newer["points"]["from"], 0, "points that were known are sent again")
         self.assertGreaterEqual(newer["late"]["from"], known["late"]["from"])
         self.wait_for("a snapshot", lambda: self.json("/job.json")["snapshots"]["list"])
 
