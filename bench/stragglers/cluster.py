@@ -127,12 +127,26 @@ class Cluster:
         return f"s{shard}" if self.apart else "servers"
 
     def _shape(self, servers):
-        rates = {f"s{shard}": rate for shard, rate in enumerate(self.apart)} if self.apart else {"servers": servers}
-        for name, rate in rates.items():
-            self.hosts.share_up(name, rate, {f"w{worker}": own for worker, own in enumerate(self.links)})
+        self._servers = servers
+        for name in self._server_rates():
+            self.hosts.share_up(name, servers, dict.fromkeys(self._worker_rates(), servers))
+        self.set_rates()
+
+    def _server_rates(self):
+        return {f"s{shard}": rate for shard, rate in enumerate(self.apart)} if self.apart else {"servers": self._servers}
+
+    def _worker_rates(self):
+        return {f"w{worker}": rate for worker, rate in enumerate(self.links)}
+
+    def set_rates(self):
+        """By `links` and `apart`, which may have changed."""
+        for name, rate in self._server_rates().items():
+            self.hosts.set_shares(name, rate, self._worker_rates())
             self.hosts.limit_down(name, rate)
-        for worker, rate in enumerate(self.links):
-            self.hosts.limit_up(f"w{worker}", rate)
+        for name, rate in self._worker_rates().items():
+            self.hosts.limit_up(name, rate)
+            if self.apart:  # servers that do not know of each other
+                self.hosts.limit_down(name, rate)
 
     # ---- processes
 

@@ -1,26 +1,43 @@
-"""Causes that are planted in a job of the rig, each by a seed: how large it is, where, and what must be said of it."""
+"""Causes that are planted in a job of the rig, each by a seed: how large it is, where, when it begins, and what must be said of it."""
 
 import random
 import signal
 import time
 
 LINK = 125e6      # bytes a second, of a worker
-SLOT = 0.1        # seconds
+SLOT = 0.04       # seconds
 SHARDS = 2
 CLIPS = "  clip: {global_norm: 1000000}\n"
 
 
+class Shape:
+    """A job in which causes are planted, or none: how many workers, how the lead divides, where the shards are."""
+
+    def __init__(self, generator):
+        self.workers = generator.choice([3, 4, 5, 6])
+        self.balanced = generator.random() < 0.5
+        self.apart = generator.random() < 0.5  # each shard has a host of its own
+        self.wired = generator.randrange(self.workers)  # whose link is a wire, in jobs that need one
+
+    def servers(self):
+        """Bytes a second of each shard's link, where they are apart."""
+        return [LINK * self.workers / 2 / SHARDS] * SHARDS
+
+    def told(self):
+        return {"workers": self.workers, "balanced": self.balanced, "apart": self.apart}
+
+
 class Cause:
-    """One of them, or none of them while it is not `planted`. What a subclass does not say is as in a sound job."""
+    """One of them. What a subclass does not say is as in a sound job."""
 
     training = ""      # more lines of the job's
-    apart = False      # each shard has a host of its own
-    wired = False      # the worker's link is a wire
+    wired = False      # it needs a wire
     passes = False     # what it costs is told in seconds
 
-    def __init__(self, generator, workers):
-        self.workers = workers
-        self.at = generator.randrange(workers)
+    def __init__(self, generator, shape):
+        self.shape = shape
+        self.at = shape.wired if self.wired else generator.randrange(shape.workers)
+        self.worker = self.at  # None: it is no worker's
         self.size = self.drawn(generator)
 
     def drawn(self, generator):
@@ -31,38 +48,32 @@ class Cause:
         """What it is, of whom: (who, cause), any of them."""
         raise NotImplementedError
 
-    def links(self):
-        """Bytes a second of each worker's link."""
-        return [LINK] * self.workers
+    def delays(self, _first):
+        """Of BALLAST_DELAY, from the step `first` on."""
+        return []
 
-    def delays(self):
-        return {}
-
-    def environment(self):
-        return {}
-
-    def servers(self):
-        """Bytes a second of each shard's link, where they are apart."""
-        return [LINK * self.workers / 2 / SHARDS] * SHARDS
+    def reading(self, _first):
+        """Likewise of BALLAST_READ_DELAY."""
+        return []
 
     def begin(self, job):
-        """When all train."""
+        """It begins."""
 
     def during(self, job, over):
-        """While steps are timed, in a thread of its own, until the event `over` is set."""
+        """From its begin on, in a thread of its own, until the event `over` is set."""
 
 
 class Compute(Cause):
     """A worker's slots take `size` times as long."""
 
     def drawn(self, generator):
-        return generator.uniform(1.5, 3)
+        return generator.uniform(1.4, 3)
 
     def told(self):
         return [(f"worker w{self.at}", "compute")]
 
-    def delays(self):
-        return {self.at: round(1000 * SLOT * (self.size - 1))}
+    def delays(self, first):
+        return [f"w{self.at}:{round(1000 * SLOT * (self.size - 1))}@{first}"]
 
 
 class Link(Cause):
@@ -74,8 +85,9 @@ class Link(Cause):
     def told(self):
         return [(f"worker w{self.at}", "link")]
 
-    def links(self):
-        return [LINK / (self.size if worker == self.at else 1) for worker in range(self.workers)]
+    def begin(self, job):
+        job.links[self.at] = LINK / self.size
+        job.set_rates()
 
 
 class Delay(Cause):
@@ -117,31 +129,37 @@ class Data(Cause):
     def told(self):
         return [(f"worker w{self.at}", "data wait")]
 
-    def environment(self):
-        return {"BALLAST_READ_DELAY": f"w{self.at}:{round(1000 * SLOT * self.size)}"}
+    def reading(self, first):
+        return [f"w{self.at}:{round(1000 * SLOT * self.size)}@{first}"]
 
 
-class Servers(Cause):
-    """A shard's link carries 1 / `size` of the other's."""
+class OfShard(Cause):
+    """Of one of the shards."""
 
-    apart = True
+    def __init__(self, generator, shape):
+        super().__init__(generator, shape)
+        self.at = generator.randrange(SHARDS)
+        self.worker = None
+
+
+class Servers(OfShard):
+    """A shard's link carries 1 / `size` of the other's; where both are of one host, that of both carries so much less."""
 
     def drawn(self, generator):
-        self.at = generator.randrange(SHARDS)
         return generator.uniform(3, 6)
 
     def told(self):
         return [(f"shard {self.at}", "server link")]
 
-    def servers(self):
-        return [rate / (self.size if shard == self.at else 1) for shard, rate in enumerate(super().servers())]
+    def begin(self, job):
+        job.apart[self.at] /= self.size
+        job.set_rates()
 
 
-class Processor(Cause):
+class Processor(OfShard):
     """A shard has `size` of a processor."""
 
     def drawn(self, generator):
-        self.at = generator.randrange(SHARDS)
         return generator.uniform(0.04, 0.08)
 
     def told(self):
@@ -151,10 +169,14 @@ class Processor(Cause):
         job.limit_processor(f"s{self.at}", self.size)
 
 
-class Lead(Cause):
+class Lead(OfShard):
     """The lead, which decides on each step, has `size` of a processor, and so has its lane."""
 
     training = CLIPS
+
+    def __init__(self, generator, shape):
+        super().__init__(generator, shape)
+        self.at = 0
 
     def drawn(self, generator):
         return generator.uniform(0.04, 0.08)
@@ -173,6 +195,9 @@ class Stops(Cause):
     seconds = 0.0
     apart_by = 0.0
 
+    def drawn(self, generator):
+        return generator.uniform(0, 1)
+
     def told(self):
         return [(f"worker w{self.at}", "passing stops")]
 
@@ -188,13 +213,10 @@ class Stops(Cause):
 
 
 class Pause(Stops):
-    """Two seconds, once, `size` seconds after the begin of the window that is looked at."""
+    """Two seconds, once, `size` seconds after its begin."""
 
     seconds = 2.0
     apart_by = 1000.0
-
-    def drawn(self, generator):
-        return generator.uniform(1, 4)
 
 
 class Hiccups(Stops):
@@ -203,19 +225,56 @@ class Hiccups(Stops):
     seconds = 0.2
     apart_by = 1.5
 
-    def drawn(self, generator):
-        return generator.uniform(0, 1.5)
-
 
 CAUSES = {"compute": Compute, "link": Link, "delay": Delay, "loss": Loss, "data": Data, "servers": Servers,
           "processor": Processor, "lead": Lead, "pause": Pause, "hiccups": Hiccups}
 
 
-def drawn(generator, names):
-    """A cause and whether the lead balances."""
-    name = generator.choice(sorted(names))
-    workers = generator.choice([3, 4, 5])
-    return name, CAUSES[name](generator, workers), generator.random() < 0.5
+class Plant:
+    """Some causes at once, or none, all from the step `first` on."""
+
+    def __init__(self, shape, first, causes=(), names=(), training="", wired=False):
+        self.shape = shape
+        self.first = first
+        self.causes = causes
+        self.names = names
+        self.training = training or "".join(sorted({cause.training for cause in causes}))
+        self.wired = wired or any(cause.wired for cause in causes)
+
+    def sound(self, first):
+        """The same job without them."""
+        return Plant(self.shape, first, training=self.training, wired=self.wired)
+
+    def is_like(self, other):
+        """Both are the same job but for what is planted."""
+        return (self.shape, self.training, self.wired) == (other.shape, other.training, other.wired)
+
+    def told(self):
+        return {"causes": [{"cause": name, "at": cause.at, "size": round(cause.size, 3), "told": cause.told(), "passes": cause.passes}
+                           for name, cause in zip(self.names, self.causes)], **self.shape.told()}
+
+    def with_also(self, other):
+        return Plant(self.shape, self.first, (*self.causes, *other.causes), (*self.names, *other.names))
+
+    def can_be_with(self, other):
+        """Both are seen apart: not twice the same, and not of one worker, one shard."""
+        return not set(self.names) & set(other.names) and all(
+            (one.worker, one.at) != (two.worker, two.at) for one in self.causes for two in other.causes)
+
+
+def drawn(generator, shape, names):
+    possible = [name for name in sorted(names) if shape.apart or name != "servers"]
+    name = generator.choice(possible)
+    cause = CAUSES[name](generator, shape)
+    return Plant(shape, generator.randrange(20, 41), (cause,), (name,))
+
+
+def twins(generator, shape):
+    """Two workers that compute as slowly."""
+    one, two = Compute(generator, shape), Compute(generator, shape)
+    two.size = one.size
+    two.at = (one.at + 1 + generator.randrange(shape.workers - 1)) % shape.workers
+    return Plant(shape, 30, (one, two), ("compute", "compute"))
 
 
 def generator_of(seed):

@@ -1,8 +1,12 @@
-"""What `ballast analyze` says that a planted cause costs, beside what the same job takes without it, and what it says that leaving
-the worker out gains, beside what the job takes without that worker: causes drawn by a seed (planted.py), on
-hosts of their own (network namespaces: root, iproute2). A row for each: docs/measurements/what_if.md."""
+"""Plants causes, drawn by a seed (planted.py), in jobs on hosts of their own (network namespaces: root, iproute2); measures what
+they cost, and keeps traces, for judge.py to compare with what `ballast analyze` says of them: docs/measurements/what_if.md.
+
+A group is a job's shape (workers, division, hosts of the shards), some causes, and pairs of them at once. All of a group, and the same
+job without a cause, run in turns, as often as --runs says. Of the first run of each there is a raw trace of the steps up to the
+20th from the cause's begin (NAME.early.json) and one of the last measured ones (NAME.late.json). `groups.jsonl` has an object a group."""
 
 import argparse
+import contextlib
 import json
 import pathlib
 import shutil
@@ -10,162 +14,167 @@ import signal
 import sys
 import tempfile
 import threading
-import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 import cluster  # pylint: disable=wrong-import-position
-import planted as causes  # pylint: disable=wrong-import-position
+import planted  # pylint: disable=wrong-import-position
 
-SIZE = 8e6        # of the model, bytes
-CHUNKS = 18       # of it, with that of the statistics
+SIZE = 3.2e6        # of the model, bytes
+CHUNKS = 13         # of it, with that of the statistics
 SLOTS_EACH = 4
-LEARNING = 25     # steps before anything is looked at
-STEPS = 40        # that are timed
-LOOK = 20         # the last of them are analyzed
+SOUND_FIRST = 30    # the step from which on a job without a cause is looked at
+EARLY = 20          # steps from a cause's begin until it should be known
+LOOK = 62           # steps of a trace
 EVEN = ", divide_by_speed: false, redistribute: false"
+SPREAD = round(1000 * planted.SLOT * 0.05)  # ms, of a slot's time; the rest of what is waited for is a fixed part of it
+WAITED = 4 * SPREAD
 
 
-class Case:
-    """A cause, or what is in its place in a sound job, and how the lead divides."""
+class Rig:
+    """A job with a plant in it, from its start to its end."""
 
-    def __init__(self, name, cause, balanced):
-        self.name = name
-        self.cause = cause
-        self.balanced = balanced
+    def __init__(self, plant, left_out=None):
+        """`left_out`: a worker, whose causes are left out with it; no other worker has one."""
+        self.plant = plant
+        self.causes = [cause for cause in plant.causes if left_out is None or cause.worker != left_out]
+        self._meanwhile = contextlib.ExitStack()
+        shape = plant.shape
+        workers = shape.workers - (0 if left_out is None else 1)
+        affected = {cause.worker for cause in self.causes}
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="ballast-what-if-"))
+        try:
+            self.job = cluster.Cluster(
+                self.folder, self._text(workers), [planted.LINK] * workers, {}, chunks=CHUNKS,
+                watcher=next(worker for worker in range(workers) if worker not in affected),
+                servers=planted.LINK * shape.workers / 2, apart=shape.servers() if shape.apart else None,
+                wired=[shape.wired] if plant.wired and left_out is None else [], environment=self._environment(workers))
+        except BaseException:
+            shutil.rmtree(self.folder)
+            raise
 
-    def text(self, workers):
-        return cluster.job_text(SLOTS_EACH * self.cause.workers, workers, causes.SLOT, SIZE,
-                                "" if self.balanced else EVEN, self.cause.training)
+    def _text(self, workers):
+        return cluster.job_text(SLOTS_EACH * self.plant.shape.workers, workers, planted.SLOT - WAITED / 1000, SIZE,
+                                "" if self.plant.shape.balanced else EVEN, self.plant.training)
 
-    def told(self):
-        return {"cause": self.name, "workers": self.cause.workers, "at": self.cause.at, "size": round(self.cause.size, 3),
-                "balanced": self.balanced}
-
-
-class Meanwhile:
-    """What the cause does while steps are timed."""
-
-    def __init__(self, cause, job):
-        self._over = threading.Event()
-        self._thread = threading.Thread(target=cause.during, args=(job, self._over))
+    def _environment(self, workers):
+        first = self.plant.first
+        slots = [f"w{worker}:{WAITED}~{SPREAD}" for worker in range(workers)]
+        return {"BALLAST_DELAY": ",".join(slots + [delay for cause in self.causes for delay in cause.delays(first)]),
+                "BALLAST_READ_DELAY": ",".join(delay for cause in self.causes for delay in cause.reading(first))}
 
     def __enter__(self):
-        self._thread.start()
+        return self
 
     def __exit__(self, *_):
-        self._over.set()
-        self._thread.join()
+        self._meanwhile.close()
+        self.job.end()
+        shutil.rmtree(self.folder)
+
+    def begin(self):
+        """Until the causes begin."""
+        self.job.start()
+        self.job.wait_until_all_train()
+        self.reach(self.plant.first)
+        for cause in self.causes:
+            cause.begin(self.job)
+            self._meanwhile.enter_context(meanwhile(cause, self.job))
+
+    def reach(self, step):
+        self.job.wait_for(f"step {step}", lambda: self.job.steps() >= step)
+
+    def trace(self, file):
+        self.job.hosts.call(self.job.host_of(0), cluster.harness.BALLAST, "trace", self.job.lead(), "--raw", "--steps", LOOK, "-o",
+                            file)
 
 
-def make(case, folder, is_planted, left_out):
-    cause = case.cause
-    links = cause.links() if is_planted else [causes.LINK] * cause.workers
-    delays = cause.delays() if is_planted and not left_out else {}
-    shards = cause.servers() if is_planted else causes.Cause.servers(cause)
-    wired = [cause.at] if cause.wired and not left_out else []
-    if left_out:
-        del links[cause.at]
-    # A worker of whom nothing is wrong sees when steps close.
-    watcher = 0 if left_out or cause.at != 0 or isinstance(cause, (causes.Servers, causes.Processor, causes.Lead)) else 1
-    return cluster.Cluster(folder, case.text(len(links)), links, delays, watcher=watcher, chunks=CHUNKS,
-                           servers=causes.LINK * cause.workers / 2, apart=shards if cause.apart else None, wired=wired,
-                           environment=cause.environment() if is_planted and not left_out else {})
-
-
-def run(case, is_planted, raw=None, left_out=False):
-    """Seconds a step, of those that were timed and of those that are analyzed, and what the analysis says."""
-    folder = pathlib.Path(tempfile.mkdtemp(prefix="ballast-what-if-"))
+@contextlib.contextmanager
+def meanwhile(cause, job):
+    over = threading.Event()
+    thread = threading.Thread(target=cause.during, args=(job, over))
+    thread.start()
     try:
-        job = make(case, folder, is_planted, left_out)
-    except BaseException:
-        shutil.rmtree(folder)
-        raise
-
-    def train(steps):
-        first, begin = job.steps(), time.monotonic()
-        job.wait_for(f"{steps} steps", lambda: job.steps() >= first + steps)
-        return (time.monotonic() - begin) / (job.steps() - first)
-
-    try:
-        job.start()
-        job.wait_until_all_train()
-        sound = causes.Cause if not is_planted or left_out else type(case.cause)
-        sound.begin(case.cause, job)
-        train(LEARNING)
-        before = train(STEPS - LOOK)
-        with Meanwhile(case.cause if sound is not causes.Cause else Nothing(), job):
-            looked = train(LOOK)
-        file = raw or folder / "raw.json"
-        job.hosts.call(job.host_of(0), cluster.harness.BALLAST, "trace", job.lead(), "--raw", "--steps", LOOK, "-o", file)
-        lines = list(map(json.loads, cluster.harness.ballast("analyze", file, "--json").stdout.splitlines()))
-        return (before * (STEPS - LOOK) + looked * LOOK) / STEPS, looked, lines
+        yield
     finally:
-        job.end()
-        shutil.rmtree(folder)
+        over.set()
+        thread.join()
 
 
-class Nothing:
-    """In the place of a cause."""
-
-    def during(self, job, over):
-        """Nothing happens."""
-
-
-def causes_in(lines):
-    return [line for line in lines if "cause" in line and not line["over"]]
-
-
-def named(lines):
-    """Whom an operator is told of: who costs more than 3 %."""
-    return [[line["who"], line["cause"]] for line in causes_in(lines) if max(line["gain"], line["cost"]) > 1.03]
-
-
-def rounded(number):
-    return round(number, 3)
+def run(plant, wanted, file=None, left_out=None):
+    """When each step from the cause's begin on had closed, in seconds since."""
+    with Rig(plant, left_out) as rig:
+        rig.begin()
+        first = plant.first
+        if file:
+            rig.reach(first + EARLY + 1)
+            rig.trace(file.with_suffix(".early.json"))
+        rig.reach(first + wanted.before + wanted.steps)
+        if file:
+            rig.trace(file.with_suffix(".late.json"))
+        times = rig.job.closes.times[first - 1:first + wanted.before + wanted.steps]
+        return [round(time - times[0], 4) for time in times]
 
 
-def row(case, raw):
-    sound, sound_looked, nothing = run(case, False, raw and raw.with_suffix(".sound.json"))
-    slow, slow_looked, told = run(case, True, raw)
-    # What passes may be over by the end of the steps that are looked at.
-    found = [line for line in told if "cause" in line] if case.cause.passes else causes_in(told)
-    is_first = bool(found) and (found[0]["who"], found[0]["cause"]) in case.cause.told()
-    of_job = [line for line in told if "slowdown" in line]
-    row = {**case.told(), "ms_without": rounded(1000 * sound), "ms": rounded(1000 * slow),
-           "slowdown": rounded(slow / sound), "said": rounded(of_job[0]["slowdown"]) if of_job else None,
-           "first": is_first, "named": named(told), "named_without": named(nothing)}
-    if case.cause.passes:
-        row["lost_s"] = rounded((slow_looked - sound_looked) * LOOK)
-        row["said_lost_s"] = rounded(sum(line["lost_s"] for line in found if (line["who"], line["cause"]) in case.cause.told()))
-    for advice in (line for line in told if "advice" in line):
-        row |= {"advice": " ".join([advice["advice"], *advice["who"]]), "advised": rounded(advice["gain"])}
-        if (advice["advice"], advice["who"]) == ("leave out", [f"worker w{case.cause.at}"]):
-            followed = run(case, True, left_out=True)[0]
-            row["followed"] = rounded(slow / followed)
-            # In points of what the sound job gets done.
-            row["off_by_points"] = round(100 * abs(slow / followed - advice["gain"]) * sound / slow, 1)
-    return row
+def plants_of(generator, shape, wanted):
+    """Each cause by itself, pairs of those that can be together, and two workers that are as slow."""
+    single = [planted.drawn(generator, shape, wanted.causes) for _ in range(wanted.singles)]
+    for one, two in zip(single[::2], single[1::2]):
+        if one.can_be_with(two):
+            single.append(one.with_also(two))
+    if wanted.twins:
+        single.append(planted.twins(generator, shape))
+    return single
+
+
+def sound_ones(plants):
+    """The jobs that they are planted in, each once."""
+    found = []
+    for plant in plants:
+        if not any(plant.is_like(one) for one in found):
+            found.append(plant.sound(SOUND_FIRST))
+    return found
+
+
+def measure(name, plants, wanted):
+    """A group's object."""
+    sound = sound_ones(plants)
+    jobs = {f"{name}-sound-{number}": plant for number, plant in enumerate(sound)}
+    jobs |= {f"{name}-{number}": plant for number, plant in enumerate(plants)}
+    times = {job: [] for job in jobs}
+    for turn in range(wanted.runs):
+        for job, plant in jobs.items():
+            times[job].append(run(plant, wanted, wanted.folder / job if turn == 0 else None))
+    return {"group": name, "before": wanted.before, "steps": wanted.steps, "jobs": [
+        {"name": job, "sound": next(f"{name}-sound-{number}" for number, one in enumerate(sound) if plant.is_like(one)),
+         "first": plant.first, "times": times[job], **plant.told()} for job, plant in jobs.items()]}
 
 
 def main():
-    parser = argparse.ArgumentParser(prog="bench/stragglers/what_if.py", description=__doc__)
+    parser = argparse.ArgumentParser(prog="bench/stragglers/what_if.py", description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", metavar="FOLDER", type=pathlib.Path, help="where the traces and groups.jsonl are kept")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--draws", type=int, default=6)
-    parser.add_argument("--causes", default=",".join(causes.CAUSES), help="of " + ", ".join(causes.CAUSES))
-    parser.add_argument("--raw", metavar="FOLDER", type=pathlib.Path, help="keep the raw traces there")
+    parser.add_argument("--groups", type=int, default=1)
+    parser.add_argument("--singles", type=int, default=4, help="causes of a group")
+    parser.add_argument("--runs", type=int, default=5, help="of each job, in turns")
+    parser.add_argument("--before", type=int, default=30, help="steps from a cause's begin until steps are timed")
+    parser.add_argument("--steps", type=int, default=100, help="that are timed")
+    parser.add_argument("--twins", action="store_true", help="two workers that are as slow, in each group as well")
+    parser.add_argument("--causes", type=lambda text: text.split(","), default=list(planted.CAUSES),
+                        help="of " + ",".join(planted.CAUSES))
     wanted = parser.parse_args()
     if (reason := cluster.unfit()) is not None:
         print(f"what_if: {reason}", file=sys.stderr)
         return cluster.harness.CANNOT_BE_TRIED
-    if wanted.raw:
-        wanted.raw.mkdir(parents=True, exist_ok=True)
+    wanted.folder.mkdir(parents=True, exist_ok=True)
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda *_: sys.exit(1))  # so that nothing is left
-    generator = causes.generator_of(wanted.seed)
-    for number in range(wanted.draws):
-        raw = wanted.raw / f"{wanted.seed}-{number}.json" if wanted.raw else None
-        print(json.dumps(row(Case(*causes.drawn(generator, wanted.causes.split(","))), raw)), flush=True)
+    generator = planted.generator_of(wanted.seed)
+    for number in range(wanted.groups):
+        shape = planted.Shape(generator)
+        group = measure(f"{wanted.seed}-{number}", plants_of(generator, shape, wanted), wanted)
+        with open(wanted.folder / "groups.jsonl", "a", encoding="utf-8") as file:
+            print(json.dumps(group), file=file)
     return 0
 
 

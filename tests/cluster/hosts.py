@@ -218,20 +218,23 @@ class Hosts(Namespaces):
     def share_up(self, name, rate, receivers):
         """What the host sends: `rate` in all, and to each of the receivers (rates by name) as much as its link takes.
         Where the sender waits for its own link, TCP queues no more than it must."""
-        namespace = self.namespace(name)
-
         def tc(*words):
-            _call("tc", "-n", namespace, *words)
+            _call("tc", "-n", self.namespace(name), *words)
         tc("qdisc", "replace", "dev", "eth0", "root", "handle", "1:", "htb", "default", "1")
-        tc("class", "replace", "dev", "eth0", "parent", "1:", "classid", "1:1", "htb", "rate", bits(rate),
-           "burst", _BURST, "cburst", _BURST, "quantum", 64000)
-        for number, (receiver, its) in enumerate(receivers.items(), start=2):
-            tc("class", "replace", "dev", "eth0", "parent", "1:1", "classid", f"1:{number:x}", "htb",
-               "rate", bits(min(its, rate / len(receivers))), "ceil", bits(its),
-               "burst", _BURST, "cburst", _BURST, "quantum", 64000)
+        self.set_shares(name, rate, receivers)
+        for number, receiver in enumerate(receivers, start=2):
             tc("qdisc", "replace", "dev", "eth0", "parent", f"1:{number:x}", "pfifo", "limit", 100000)
             tc("filter", "add", "dev", "eth0", "parent", "1:", "protocol", "ip", "prio", 1, "u32",
                "match", "ip", "dst", f"{self.address[receiver]}/32", "flowid", f"1:{number:x}")
+
+    def set_shares(self, name, rate, receivers):
+        """Other rates of share_up(), for the same receivers in the same order."""
+        def shape(number, parent, least, most):
+            _call("tc", "-n", self.namespace(name), "class", "replace", "dev", "eth0", "parent", parent, "classid", f"1:{number:x}",
+                  "htb", "rate", bits(least), "ceil", bits(most), "burst", _BURST, "cburst", _BURST, "quantum", 64000)
+        shape(1, "1:", rate, rate)
+        for number, its in enumerate(receivers.values(), start=2):
+            shape(number, "1:1", min(its, rate / len(receivers)), its)
 
     def set_link(self, name, up):
         """Pulls the host's cable, or plugs it in again."""

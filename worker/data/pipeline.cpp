@@ -93,7 +93,7 @@ struct Pipeline::Impl {
   // A function of (step, slot) alone; called by all threads.
   SlotExamples read(std::uint64_t step, std::uint32_t slot) {
     if (before_reading) {
-      before_reading(step);
+      before_reading(step, slot);
     }
     const SlotExtent range = slot_extent(training, dataset.size(DataSplit::train), step, slot);
     const ExampleShape& shape = dataset.shape();

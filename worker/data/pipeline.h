@@ -21,7 +21,7 @@ struct ReadAhead {
                         << 20U;         // that slots being read or ready take at most, but one slot always may
   Normalisation normalisation{{}, {}};  // of the set's images; needed where colours are augmented
   // Called by whoever begins to read a slot's examples; it may wait. None: nothing is called.
-  std::function<void(std::uint64_t step)> before_reading = {};
+  std::function<void(std::uint64_t step, std::uint32_t slot)> before_reading = {};
   // A background thread has read the slot's examples between these moments of the monotonic clock; called by it.
   using Moment = std::chrono::steady_clock::time_point;
   std::function<void(std::uint64_t step, std::uint32_t slot, Moment begun, Moment done)> has_read = {};

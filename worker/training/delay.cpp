@@ -1,7 +1,11 @@
 #include "worker/training/delay.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstdlib>
+#include <functional>
 #include <optional>
+#include <random>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -38,7 +42,7 @@ class Delayed : public Model {
 
   BatchResult train(const SlotTask& task, const Batch& batch, const WeightArena& weights, std::span<float> gradients,
                     const GradientReady& ready) override {
-    last_ = delays_.at(task.step);
+    last_ = delays_.at(task.step, task.slot);
     wait_for(last_);
     return model_->train(task, batch, weights, gradients, ready);
   }
@@ -50,14 +54,14 @@ class Delayed : public Model {
   }
   [[nodiscard]] ComputeTimes last_times() const override {
     auto times = model_->last_times();
-    times.forward_us += static_cast<std::uint64_t>(std::chrono::microseconds(last_).count());
+    times.forward_us += static_cast<std::uint64_t>(last_.count());
     return times;
   }
 
  private:
   std::unique_ptr<Model> model_;
   Delays delays_;
-  std::chrono::milliseconds last_{0};
+  std::chrono::microseconds last_{0};
 };
 
 }  // namespace
@@ -66,18 +70,20 @@ Delays::Part Delays::read_part(std::string_view variable, std::string_view part,
   const auto every = take_after(part, '/');
   const auto steps = take_after(part, '@');
   const auto dash = steps ? steps->find('-') : std::string_view::npos;
+  const auto spread = take_after(part, '~');
   const auto time = number_of(part);
+  const auto about = spread ? number_of(*spread) : 0;
   const auto first = steps ? number_of(steps->substr(0, dash)) : 0;
   const auto last =
       dash == std::string_view::npos ? std::numeric_limits<Step>::max() : number_of(steps->substr(dash + 1));
   const auto each = every ? number_of(*every) : 1;
-  if (!time || !first || !last || !each || *each == 0 || *last < *first) {
+  if (!time || !about || !first || !last || !each || *each == 0 || *last < *first) {
     throw std::runtime_error(
         std::string(variable) + ": '" + std::string(said) +
-        "' is none; say NAME:MILLISECONDS, for example worker-0:20, or *:5 for all others; in some "
+        "' is none; say NAME:MILLISECONDS, for example worker-0:20, or *:5 for all others; spread: *:20~4; in some "
         "steps only: worker-0:20@30-90, or worker-0:200@30/10 for each tenth from step 30 on");
   }
-  return {std::chrono::milliseconds(*time), *first, *last, *each};
+  return {std::chrono::milliseconds(*time), std::chrono::milliseconds(*about), *first, *last, *each};
 }
 
 Delays Delays::parse(std::string_view variable, std::string_view text, std::string_view worker) {
@@ -96,7 +102,9 @@ Delays Delays::parse(std::string_view variable, std::string_view text, std::stri
       (name == worker ? own : others).parts_.push_back(part);
     }
   }
-  return is_named ? own : others;
+  auto& chosen = is_named ? own : others;
+  chosen.seed_ = std::hash<std::string_view>()(worker);
+  return chosen;
 }
 
 Delays Delays::from_environment(const char* variable, std::string_view worker) {
@@ -104,20 +112,25 @@ Delays Delays::from_environment(const char* variable, std::string_view worker) {
   return parse(variable, text == nullptr ? "" : text, worker);
 }
 
-std::chrono::milliseconds Delays::at(Step step) const {
-  std::chrono::milliseconds all{0};
+std::chrono::microseconds Delays::at(Step step, Slot slot) const {
+  std::seed_seq seed{seed_, step, std::uint64_t{slot}};
+  std::mt19937 random(seed);
+  std::chrono::microseconds all{0};
   for (const auto& part : parts_) {
-    const bool holds = step >= part.first && step <= part.last && (step - part.first) % part.every == 0;
-    all += holds ? part.time : std::chrono::milliseconds(0);
+    if (step < part.first || step > part.last || (step - part.first) % part.every != 0) {
+      continue;
+    }
+    std::normal_distribution<double> about(0, 1e3 * static_cast<double>(part.spread.count()));
+    all += part.time + std::chrono::microseconds(part.spread.count() > 0 ? std::lround(about(random)) : 0);
   }
-  return all;
+  return std::max(all, std::chrono::microseconds(0));
 }
 
 PlannedDelays delays_from_environment(std::string_view worker) {
   return {Delays::from_environment("BALLAST_DELAY", worker), Delays::from_environment("BALLAST_READ_DELAY", worker)};
 }
 
-void wait_for(std::chrono::milliseconds delay) { TimedWork(delay).wait(1); }
+void wait_for(std::chrono::microseconds delay) { TimedWork(delay).wait(1); }
 
 std::unique_ptr<Model> with_delay(std::unique_ptr<Model> model, const Delays& delays) {
   if (delays.empty()) {

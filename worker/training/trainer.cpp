@@ -52,7 +52,7 @@ worker::Prepared Trainer::prepare(std::span<float> weights) {
                 .kind = TraceKind::fetch});
   };
   if (!delays_.reading.empty()) {
-    read_ahead.before_reading = [delays = delays_.reading](Step step) { wait_for(delays.at(step)); };
+    read_ahead.before_reading = [delays = delays_.reading](Step step, Slot slot) { wait_for(delays.at(step, slot)); };
   }
   pipeline_ = std::make_unique<Pipeline>(*dataset_, job_.spec.training, read_ahead);
   make_plain_model(weights);

@@ -287,7 +287,7 @@ TEST_CASE("whoever reads a slot says so before, once for each") {
   const TrainingSpec training = training_spec(16, 4);
   std::atomic<std::uint64_t> told = 0;
   ReadAhead read_ahead;
-  read_ahead.before_reading = [&](std::uint64_t step) { told += step; };
+  read_ahead.before_reading = [&](std::uint64_t step, std::uint32_t) { told += step; };
   Pipeline pipeline(dataset, training, read_ahead);
   pipeline.prefetch(3, std::vector<std::uint32_t>{0, 2});
   for (std::uint32_t slot = 0; slot < 4; ++slot) {

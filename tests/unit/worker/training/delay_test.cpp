@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cmath>
 #include <string>
 #include <thread>
 #include <vector>
@@ -25,29 +26,55 @@ Delays delays_of(const std::string& text, std::string_view worker) {
 
 TEST_CASE("a delay is that of the worker's name, or that of all others") {
   const std::string text = "worker-0:20,*:5,worker-1:0,a:b:7";
-  CHECK(delays_of(text, "worker-0").at(3) == milliseconds(20));
+  CHECK(delays_of(text, "worker-0").at(3, 0) == milliseconds(20));
   CHECK(delays_of(text, "worker-1").empty());
-  CHECK(delays_of(text, "worker-2").at(0) == milliseconds(5));
-  CHECK(delays_of(text, "a:b").at(0) == milliseconds(7));
+  CHECK(delays_of(text, "worker-2").at(0, 0) == milliseconds(5));
+  CHECK(delays_of(text, "a:b").at(0, 0) == milliseconds(7));
   CHECK(delays_of("worker-0:20", "worker-1").empty());
   CHECK(delays_of("", "worker-0").empty());
 }
 
 TEST_CASE("a delay holds in the steps that it names, and what is said of a worker adds up") {
   const auto delays = delays_of("w:20@30-32,w:200@31/10,w:1,*:7@2", "w");
-  CHECK(delays.at(29) == milliseconds(1));
-  CHECK(delays.at(30) == milliseconds(21));
-  CHECK(delays.at(31) == milliseconds(221));
-  CHECK(delays.at(32) == milliseconds(21));
-  CHECK(delays.at(33) == milliseconds(1));
-  CHECK(delays.at(41) == milliseconds(201));
-  CHECK(delays_of("w:20@30-32,*:7@2", "v").at(1) == milliseconds(0));
-  CHECK(delays_of("w:20@30-32,*:7@2", "v").at(2) == milliseconds(7));
+  CHECK(delays.at(29, 0) == milliseconds(1));
+  CHECK(delays.at(30, 0) == milliseconds(21));
+  CHECK(delays.at(31, 0) == milliseconds(221));
+  CHECK(delays.at(32, 0) == milliseconds(21));
+  CHECK(delays.at(33, 0) == milliseconds(1));
+  CHECK(delays.at(41, 0) == milliseconds(201));
+  CHECK(delays_of("w:20@30-32,*:7@2", "v").at(1, 0) == milliseconds(0));
+  CHECK(delays_of("w:20@30-32,*:7@2", "v").at(2, 0) == milliseconds(7));
+}
+
+TEST_CASE("a delay that is spread is another for each slot, the same each time, and never less than none") {
+  constexpr Slot kSlots = 10'000;
+  const auto delays = delays_of("w:20~4", "w");
+  const auto again = delays_of("w:20~4", "w");
+  const auto other = delays_of("*:20~4", "v");
+  double sum = 0;
+  double squares = 0;
+  int alike = 0;
+  for (Slot slot = 0; slot < kSlots; ++slot) {
+    const auto delay = delays.at(1, slot);
+    CHECK(again.at(1, slot) == delay);
+    alike += other.at(1, slot) == delay ? 1 : 0;
+    const auto ms = static_cast<double>(delay.count()) / 1e3;
+    sum += ms;
+    squares += (ms - 20) * (ms - 20);
+  }
+  CHECK(alike < kSlots / 100);
+  CHECK(sum / kSlots == doctest::Approx(20).epsilon(0.01));
+  CHECK(std::sqrt(squares / kSlots) == doctest::Approx(4).epsilon(0.05));
+  const auto wide = delays_of("w:1~100", "w");
+  for (Slot slot = 0; slot < 100; ++slot) {
+    CHECK(wide.at(1, slot) >= milliseconds(0));
+  }
 }
 
 TEST_CASE("a delay that cannot be read is refused, whoever it is for") {
-  for (const std::string text : {"worker-0", "worker-0:", "*:5ms", "*:-1", "*:123456789", "worker-1:1,,*:2", "*:1@",
-                                 "*:1@3-", "*:1@-3", "*:1/0", "*:1/", "*:1@a", "*:1@3/2/1", "*:1@9-3"}) {
+  for (const std::string text :
+       {"worker-0", "worker-0:", "*:5ms", "*:-1", "*:123456789", "worker-1:1,,*:2", "*:1@", "*:1@3-", "*:1@-3", "*:1/0",
+        "*:1/", "*:1~", "*:1~a", "*:1@3~2", "*:1@a", "*:1@3/2/1", "*:1@9-3"}) {
     CAPTURE(text);
     const auto refusal = error_of([&] { delays_of(text, "worker-1"); });
     CHECK(refusal.find("BALLAST_DELAY") == 0);
