@@ -121,14 +121,17 @@ std::vector<Window> windows(const JobTrace& trace, const WindowsWanted& wanted) 
     // A change shows beside what was before it.
     const auto looked_at = last - std::min<Step>(last - begin, 2 * wanted.steps - 1);
     const auto full = last - std::min<Step>(last - begin, wanted.steps - 1);
-    const auto first = std::max(full, series.alike_since(looked_at, last));
+    const auto since = series.alike_since(looked_at, last);
+    const auto first = std::max(full, since);
     if (last - first + 1 >= kLeast) {
       found.push_back({first, last});
     }
     if (first == begin) {
       break;
     }
-    last = first - 1;
+    // A few steps that are left over from after a change are too few to be told from those before it.
+    const bool leaves_few = since > looked_at && first - since < kLeast;
+    last = (leaves_few ? since : first) - 1;
   }
   std::ranges::reverse(found);
   return found;

@@ -107,6 +107,12 @@ TEST_CASE("windows: none has steps before and after a change of a step's time") 
   CHECK(windows(job.trace(), {20, 3}) == Windows{{5, 24}, {25, 44}, {45, 59}});
 }
 
+TEST_CASE("windows: the few steps since a change that the newer window has no room for are in none") {
+  const MadeJob job(60, [](Step step, std::size_t worker) { return worker == 1 && step >= 39 ? 200'000 : 100'000; });
+  CHECK(windows(job.trace(), {20, 3}) == Windows{{1, 18}, {19, 38}, {40, 59}});
+  CHECK(windows(job.trace(), {16, 3}) == Windows{{23, 38}, {39, 43}, {44, 59}});
+}
+
 TEST_CASE("windows: none has steps before and after a change of a worker's slots, even if the step's time stays") {
   const MadeJob job(60, [](Step step, std::size_t worker) {
     return worker == 0 ? 250'000 : step >= 45 && worker == 1 ? 200'000 : 100'000;
