@@ -87,6 +87,9 @@ class Taken {
     }
     // The first one's end is the begin of the second.
     times_.steps = whole.size() - 1;
+    for (std::size_t i = 1; i < whole.size(); ++i) {
+      took_.push_back(static_cast<double>(whole[i].end - whole[i - 1].end));
+    }
     first_ = whole[1].step;
     times_.step = static_cast<double>(whole.back().end - whole.front().end) / static_cast<double>(times_.steps);
     began_ = whole.front().end;
@@ -281,6 +284,7 @@ class Taken {
       // What is lost on the way is late as well, and no stop.
       own.stops = own.is_lossy() ? std::vector<double>(times_.steps, 0)
                                  : worker_stops(peers_, *workers_[i], first_, times_.steps);
+      shorten_long_stops(took_, own);
     }
   }
 
@@ -348,6 +352,7 @@ class Taken {
   const Peers peers_;
   const std::size_t most_;
   JobTimes times_;
+  std::vector<double> took_;  // by step
   std::vector<const ProcessTrace*> lanes_;
   std::vector<const ProcessTrace*> workers_;
   Step first_ = 0;

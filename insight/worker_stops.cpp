@@ -1,6 +1,7 @@
 #include "insight/worker_stops.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <iterator>
 #include <map>
 
@@ -33,7 +34,34 @@ double usual_of(const BySteps& steps) {
   return median(std::move(all));
 }
 
+// Of each step and those after it in which others still compute more than their part.
+std::vector<double> held_up(const std::vector<double>& took) {
+  constexpr std::size_t kAfter = 3;
+  const auto usual = median(took);
+  std::vector<double> held(took.size(), 0);
+  for (std::size_t step = 0; step < took.size(); ++step) {
+    for (auto i = step; i < std::min(took.size(), step + 1 + kAfter); ++i) {
+      held[step] += std::max(0.0, took[i] - usual);
+    }
+  }
+  return held;
+}
+
 }  // namespace
+
+void shorten_long_stops(const std::vector<double>& took, WorkerTimes& worker) {
+  constexpr double kPatience = 1'500'000;  // the least that it is: protocol/lead/lead.h, worker_silence
+  const auto held = held_up(took);
+  const auto shortened = [&](double stop, std::size_t step) {
+    return stop > kPatience ? std::min(stop, held[step]) : stop;
+  };
+  for (std::size_t step = 0; step < took.size(); ++step) {
+    for (auto& slot : worker.slots[step]) {
+      slot = std::min(slot, worker.slot) + shortened(std::max(0.0, slot - worker.slot), step);
+    }
+    worker.stops[step] = shortened(worker.stops[step], step);
+  }
+}
 
 std::vector<double> worker_stops(const Peers& peers, const ProcessTrace& worker, Step first, std::size_t steps) {
   std::vector<double> stops(steps, 0);

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "insight/job_times.h"
 #include "insight/job_trace.h"
 
 namespace ballast::insight {
@@ -11,5 +12,9 @@ namespace ballast::insight {
 // By step, of `steps` from `first` on: for how many microseconds weights that had been sent to it waited beyond what is
 // usual, where they did for long, and those of all lanes: what comes late from one alone is that lane's doing. None: 0.
 std::vector<double> worker_stops(const Peers& peers, const ProcessTrace& worker, Step first, std::size_t steps);
+
+// Who is silent for longer than the lead has patience is given up, and others compute what he had: such a stop holds
+// the job up for no longer than steps then took beyond what is usual. `took`: microseconds, by step.
+void shorten_long_stops(const std::vector<double>& took, WorkerTimes& worker);
 
 }  // namespace ballast::insight

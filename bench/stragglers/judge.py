@@ -1,0 +1,184 @@
+"""Compares what `ballast analyze` says of the traces that what_if.py keeps with what was planted and what that cost: a table, a row
+for each job, and what part of them was named, and near. docs/measurements/what_if.md says what is wanted."""
+
+import argparse
+import dataclasses
+import json
+import pathlib
+import statistics
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tests" / "cluster"))
+
+import harness  # pylint: disable=wrong-import-position
+
+COUNTS = 1.05       # what costs less is not asked for
+NAMED = 1.03        # what an operator is told of
+DIFFERS = 0.1       # two causes whose order is asked for
+
+
+class Said:
+    """What an analysis says."""
+
+    def __init__(self, file):
+        answer = harness.ballast("analyze", file, "--json")
+        lines = [json.loads(line) for line in answer.stdout.splitlines()]
+        self.slowdown = next((line["slowdown"] for line in lines if "slowdown" in line), None)
+        self.findings = [line for line in lines if "cause" in line]
+        self.advice = next((line for line in lines if "advice" in line), None)
+
+    def named(self, also_over=False):
+        """(who, cause), the first first."""
+        return [(line["who"], line["cause"]) for line in self.findings
+                if max(line["gain"], line["cost"]) > NAMED and (also_over or not line["over"])]
+
+    def lost(self, cause):
+        return sum(line["lost_s"] for line in self.findings if is_of(cause, (line["who"], line["cause"])))
+
+
+def is_of(cause, found):
+    return list(found) in [list(told) for told in cause["told"]]
+
+
+def mean(times, first, steps):
+    return (times[first + steps] - times[first]) / steps
+
+
+@dataclasses.dataclass
+class Judged:
+    """A job with something planted."""
+
+    job: dict
+    slowdown: float      # measured: the median of the turns
+    spread: float        # the largest of the turns less the smallest
+    ms: tuple            # a step's, without and with
+    early: Said
+    late: Said
+    lost: float | None = None       # seconds, of a cause that passes: of all of a pause, of hiccups by 100 steps
+    said_lost: float | None = None
+
+    @property
+    def causes(self):
+        return self.job["causes"]
+
+    @property
+    def counts(self):
+        return self.lost is not None or self.slowdown >= COUNTS
+
+    @property
+    def said(self):
+        return self.late.slowdown
+
+    def is_planted(self, found):
+        return any(is_of(cause, found) for cause in self.causes)
+
+    def named_early(self):
+        return self.early.named(any(cause["passes"] for cause in self.causes))
+
+    def is_first(self):
+        return bool(self.named_early()) and self.is_planted(self.named_early()[0])
+
+    def all_named(self):
+        return all(any(is_of(cause, found) for found in self.named_early()) for cause in self.causes)
+
+    def innocent(self):
+        return [found for found in dict.fromkeys(self.early.named() + self.late.named()) if not self.is_planted(found)]
+
+    def is_near(self):
+        if self.lost is not None:
+            return abs(self.said_lost - self.lost) <= max(0.3, 0.15 * self.lost)
+        allowed = max(0.03, 0.05 * self.slowdown) if len(self.causes) == 1 else 0.1 * self.slowdown
+        return self.said is not None and abs(self.said - self.slowdown) <= allowed
+
+    def is_reported_only(self):
+        """By balancing, a shard's link costs now this and now that."""
+        return self.job["balanced"] and any(cause["cause"] == "servers" for cause in self.causes)
+
+
+def judge(group, job, folder):
+    before, steps = group["before"], group["steps"]
+    sound = next(other for other in group["jobs"] if other["name"] == job["sound"])
+    with_it = [mean(times, before, steps) for times in job["times"]]
+    without = [mean(times, before, steps) for times in sound["times"]]
+    turns = [one / other for one, other in zip(with_it, without)]
+    judged = Judged(job, statistics.median(turns), max(turns) - min(turns),
+                    tuple(1000 * statistics.median(all_) for all_ in (without, with_it)),
+                    Said(folder / f"{job['name']}.early.json"), Said(folder / f"{job['name']}.late.json"))
+    if len(job["causes"]) == 1 and job["causes"][0]["passes"]:
+        cause = job["causes"][0]
+        if cause["cause"] == "pause":
+            judged.lost = statistics.median(times[before + steps] - times[0] - (before + steps) * other
+                                            for times, other in zip(job["times"], without))
+            judged.said_lost = judged.early.lost(cause)
+        else:
+            judged.lost = statistics.median(100 * (one - other) for one, other in zip(with_it, without))
+            judged.said_lost = 100 * judged.late.lost(cause) / 20
+    return judged
+
+
+def percent(kept, of):
+    return f"{sum(kept)} of {len(of)}" + (f" ({100 * sum(kept) / len(of):.0f} %)" if of else "")
+
+
+def share(jobs, holds):
+    return percent([bool(holds(job)) for job in jobs], jobs)
+
+
+def table(jobs):
+    print("| planted | workers | division | shards | ms without | ms with | x as long | turns differ by | said | named first | also named | advice |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
+    for job in jobs:
+        planted = ", ".join(f"{cause['cause']} {cause['size']:.3g} ({cause['told'][0][0]})" for cause in job.causes)
+        said = "" if job.said is None else f"{job.said:.2f}"
+        if job.lost is not None:
+            said += f"; {job.said_lost:.2f} s of {job.lost:.2f} s lost"
+        first = ", ".join(job.named_early()[0]) if job.named_early() else "nobody"
+        advice = " ".join([job.late.advice["advice"], *job.late.advice["who"], f"{job.late.advice['gain']:.2f}"]) if job.late.advice else ""
+        print(f"| {planted} | {job.job['workers']} | {'balanced' if job.job['balanced'] else 'even'} "
+              f"| {'apart' if job.job['apart'] else 'together'} | {job.ms[0]:.0f} | {job.ms[1]:.0f} | {job.slowdown:.3f} | {job.spread:.3f} "
+              f"| {said}{'' if job.is_near() else ' **far**'} | {first}{'' if job.is_first() else ' **wrong**'} "
+              f"| {'; '.join(', '.join(found) for found in job.innocent())} "
+              f"| {advice} |")
+
+
+def order_is_right(pair, singles):
+    """None: both cost nearly as much, or what each costs alone is not known."""
+    alone = [next((single.slowdown for single in singles if single.job["name"].rpartition("-")[0] == pair.job["name"].rpartition("-")[0]
+                   and single.causes[0] == cause), None) for cause in pair.causes]
+    if None in alone or abs(alone[0] - alone[1]) < DIFFERS:
+        return None
+    worse = pair.causes[0 if alone[0] > alone[1] else 1]
+    named = pair.named_early()
+    return bool(named) and is_of(worse, named[0])
+
+
+def summary(jobs):
+    singles = [job for job in jobs if len(job.causes) == 1 and job.counts]
+    pairs = [job for job in jobs if len(job.causes) == 2 and job.counts]
+    measured = [job for job in singles if job.lost is None and not job.is_reported_only()]
+    print("\none cause:  named first", share(singles, Judged.is_first), "; something innocent besides", share(singles, Judged.innocent))
+    print("            x as long within max(0.03, 5 %)", share(measured, Judged.is_near),
+          "; seconds lost within max(0.3 s, 15 %)", share([job for job in singles if job.lost is not None], Judged.is_near))
+    orders = [order for order in (order_is_right(pair, singles) for pair in pairs) if order is not None]
+    print("two causes: both named", share(pairs, Judged.all_named), "; the first is one of them", share(pairs, Judged.is_first),
+          "; in order", percent(orders, orders), "; within 10 %", share([pair for pair in pairs if pair.lost is None], Judged.is_near))
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="bench/stragglers/judge.py", description=__doc__)
+    parser.add_argument("folders", metavar="FOLDER", type=pathlib.Path, nargs="+")
+    wanted = parser.parse_args()
+    jobs, sound = [], []
+    for folder in wanted.folders:
+        for line in (folder / "groups.jsonl").read_text(encoding="utf-8").splitlines():
+            group = json.loads(line)
+            for job in group["jobs"]:
+                (jobs if job["causes"] else sound).append(judge(group, job, folder))
+    table(jobs)
+    summary(jobs)
+    print("no cause:   somebody named in", share(sound, Judged.innocent), *(f"\n  {job.job['name']}: {job.innocent()}" for job in sound
+                                                                           if job.innocent()))
+
+
+if __name__ == "__main__":
+    main()
