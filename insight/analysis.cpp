@@ -36,7 +36,9 @@ Analysis Analyst::analyze(const JobTrace& trace, const WindowsWanted& wanted, co
       if (times && messages_of(*times, window) > limits.messages) {
         analysis.is_too_large = true;
       } else if (times) {
+        links_.complete(*times);
         times = calibrated(*std::move(times));
+        links_.keep(*times);
         judged = verdict(*times, severe);
       }
       if (is_newest) {

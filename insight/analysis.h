@@ -11,6 +11,7 @@
 #include "insight/advice.h"
 #include "insight/job_trace.h"
 #include "insight/lasting_causes.h"
+#include "insight/link_memory.h"
 #include "insight/severity.h"
 #include "insight/verdict.h"
 #include "insight/windows.h"
@@ -44,6 +45,7 @@ class Analyst {
 
  private:
   std::map<Window, std::optional<Verdict>> judged_;  // those of the last look
+  LinkMemory links_;
 };
 
 }  // namespace ballast::insight

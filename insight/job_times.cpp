@@ -284,6 +284,7 @@ class Taken {
       // What is lost on the way is late as well, and no stop.
       own.stops = own.is_lossy() ? std::vector<double>(times_.steps, 0)
                                  : worker_stops(peers_, *workers_[i], first_, times_.steps);
+      add_silences(*workers_[i], first_, own);
       shorten_long_stops(took_, own);
     }
   }

@@ -18,7 +18,8 @@ _NETNS = pathlib.Path("/run/netns")
 _CLONE_NEWNET = 0x40000000
 _PATIENCE = 120  # seconds that a command may take which should take a moment
 _MTU = 9000  # so that what a link carries is nearly all payload
-_BURST = 256 * 1024  # bytes: a packet of segmentation offload is up to 64 KiB
+_LEAST_BURST = 80 * 1024  # bytes: a packet of segmentation offload is up to 64 KiB
+_LONGEST_BURST = 0.002     # seconds: more than a timer is late
 _QUEUE = 32 << 20  # bytes: more than TCP has on its way, so that a shaped link delays and drops nothing
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -61,6 +62,11 @@ def remove_forgotten():
 
 def bits(bytes_per_second):
     return f"{int(bytes_per_second * 8)}bit"
+
+
+def burst(bytes_per_second):
+    """Bytes that a link which has stood still may carry at once: few, or a thin one would seem to be none at first."""
+    return max(_LEAST_BURST, int(bytes_per_second * _LONGEST_BURST))
 
 
 class Namespaces:
@@ -213,7 +219,7 @@ class Hosts(Namespaces):
             _call("tc", "-n", namespace, "qdisc", "del", "dev", device, "root", check=False)
             return
         _call("tc", "-n", namespace, "qdisc", "replace", "dev", device, "root", "tbf", "rate", bits(rate),
-              "burst", _BURST, "limit", _QUEUE)
+              "burst", burst(rate), "limit", _QUEUE)
 
     def share_up(self, name, rate, receivers):
         """What the host sends: `rate` in all, and to each of the receivers (rates by name) as much as its link takes.
@@ -231,7 +237,7 @@ class Hosts(Namespaces):
         """Other rates of share_up(), for the same receivers in the same order."""
         def shape(number, parent, least, most):
             _call("tc", "-n", self.namespace(name), "class", "replace", "dev", "eth0", "parent", parent, "classid", f"1:{number:x}",
-                  "htb", "rate", bits(least), "ceil", bits(most), "burst", _BURST, "cburst", _BURST, "quantum", 64000)
+                  "htb", "rate", bits(least), "ceil", bits(most), "burst", burst(least), "cburst", burst(most), "quantum", 64000)
         shape(1, "1:", rate, rate)
         for number, its in enumerate(receivers.values(), start=2):
             shape(number, "1:1", min(its, rate / len(receivers)), its)
