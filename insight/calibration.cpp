@@ -32,8 +32,12 @@ JobTimes with_slower_servers(JobTimes times, double slower) {
   return times;
 }
 
-// The links of workers that lose what they carry as so much slower: they stand still at times, which is worse than what
-// they carry in the mean.
+bool has_lossy(const JobTimes& times) {
+  return std::ranges::any_of(times.workers, [](const auto& worker) { return worker.is_lossy(); });
+}
+
+// The links of workers that lose what they carry as so much slower, or faster: they stand still at times, which may be
+// worse than what they carry in the mean, or in nobody's way.
 JobTimes with_slower_lossy(JobTimes times, double slower) {
   for (auto& worker : times.workers) {
     worker.up /= worker.is_lossy() ? slower : 1;
@@ -126,11 +130,10 @@ struct Doubt {
 // The least certain first.
 std::vector<Doubt> doubts_of(const JobTimes& times) {
   const bool is_starved = std::ranges::any_of(times.lanes, [](const auto& lane) { return lane.is_starved(); });
-  const bool is_lossy = std::ranges::any_of(times.workers, [](const auto& worker) { return worker.is_lossy(); });
   const bool has_servers = times.servers.in > 0 || times.servers.out > 0;
   return {{is_starved, 100, with_lanes_behind},
           {has_slow_shard(times), 1.5, with_slower_shards},
-          {is_lossy, 4, with_slower_lossy},
+          {has_lossy(times), 4, with_slower_lossy},
           {has_servers, 1.25, with_slower_servers}};
 }
 
@@ -187,6 +190,13 @@ JobTimes calibrated(JobTimes times) {
   Tried tried{std::move(times), *as_seen};
   if (tried.is_shorter()) {
     return lengthened(std::move(tried));
+  }
+  if (has_lossy(tried.times)) {
+    constexpr double kMuchFaster = 4;
+    const auto slower = fitted(1, kMuchFaster, tried.times.step,
+                               [&](double part) { return with_slower_lossy(tried.times, part / kMuchFaster); });
+    tried.times = with_slower_lossy(std::move(tried.times), slower / kMuchFaster);
+    tried.takes = replay(tried.times).value_or(tried.takes);
   }
   shorten(tried, without_usual_shards);
   shorten(tried, without_borrowed);

@@ -131,8 +131,14 @@ void add_silences(const ProcessTrace& worker, Step first, WorkerTimes& times) {
     }
     const auto at = at_work(worker, moments[i - 1], moments[i]);
     // Who looks at no connections may have had nothing to do.
-    if (!at.in_slot && (looks || at.unfinished) && at.step >= first && at.step < first + times.stops.size()) {
-      times.stops[at.step - first] = std::max(times.stops[at.step - first], silent);
+    if (at.in_slot || !(looks || at.unfinished) || at.step < first || at.step >= first + times.stops.size()) {
+      continue;
+    }
+    // The next step's weights may have been late by as much.
+    auto* stop = &times.stops[at.step - first];
+    const bool is_last = at.step + 1 == first + times.stops.size();
+    if (is_last || *(stop + 1) < silent / 2) {
+      *stop = std::max(*stop, silent);
     }
   }
 }

@@ -13,15 +13,19 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tests" / "
 import harness  # pylint: disable=wrong-import-position
 
 COUNTS = 1.05       # what costs less is not asked for
+LEAST_LOST = 0.3    # seconds, likewise
+SETTLED = 30        # steps after the begin of a pause: it is over, and all is as before
+MANY = 60           # steps that say what a cause costs in the long run: the last ones of those that were measured
 NAMED = 1.03        # what an operator is told of
+BY_EARLY = False    # how many times as long: by the first 20 steps with it
 DIFFERS = 0.1       # two causes whose order is asked for
 
 
 class Said:
     """What an analysis says."""
 
-    def __init__(self, file):
-        answer = harness.ballast("analyze", file, "--json")
+    def __init__(self, file, *options):
+        answer = harness.ballast("analyze", file, "--json", *options)
         lines = [json.loads(line) for line in answer.stdout.splitlines()]
         self.slowdown = next((line["slowdown"] for line in lines if "slowdown" in line), None)
         self.findings = [line for line in lines if "cause" in line]
@@ -63,11 +67,11 @@ class Judged:
 
     @property
     def counts(self):
-        return self.lost is not None or self.slowdown >= COUNTS
+        return self.lost >= LEAST_LOST if self.lost is not None else self.slowdown >= COUNTS
 
     @property
     def said(self):
-        return self.late.slowdown
+        return (self.early if BY_EARLY else self.late).slowdown
 
     def is_planted(self, found):
         return any(is_of(cause, found) for cause in self.causes)
@@ -103,16 +107,18 @@ def judge(group, job, folder):
     turns = [one / other for one, other in zip(with_it, without)]
     judged = Judged(job, statistics.median(turns), max(turns) - min(turns),
                     tuple(1000 * statistics.median(all_) for all_ in (without, with_it)),
-                    Said(folder / f"{job['name']}.early.json"), Said(folder / f"{job['name']}.late.json"))
+                    Said(folder / f"{job['name']}.early.json"),
+                    Said(folder / f"{job['name']}.late.json", "--steps", str(MANY), "--windows", "1"))
     if len(job["causes"]) == 1 and job["causes"][0]["passes"]:
         cause = job["causes"][0]
         if cause["cause"] == "pause":
-            judged.lost = statistics.median(times[before + steps] - times[0] - (before + steps) * other
-                                            for times, other in zip(job["times"], without))
+            # Beside the same run's later steps.
+            judged.lost = statistics.median(times[SETTLED] - SETTLED * mean(times, SETTLED, before + steps - SETTLED)
+                                            for times in job["times"])
             judged.said_lost = judged.early.lost(cause)
         else:
             judged.lost = statistics.median(100 * (one - other) for one, other in zip(with_it, without))
-            judged.said_lost = 100 * judged.late.lost(cause) / 20
+            judged.said_lost = 100 / MANY * judged.late.lost(cause)
     return judged
 
 
@@ -129,7 +135,7 @@ def table(jobs):
     print("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
     for job in jobs:
         planted = ", ".join(f"{cause['cause']} {cause['size']:.3g} ({cause['told'][0][0]})" for cause in job.causes)
-        said = "" if job.said is None else f"{job.said:.2f}"
+        said = " / ".join("" if one.slowdown is None else f"{one.slowdown:.2f}" for one in (job.early, job.late))
         if job.lost is not None:
             said += f"; {job.said_lost:.2f} s of {job.lost:.2f} s lost"
         first = ", ".join(job.named_early()[0]) if job.named_early() else "nobody"
@@ -167,7 +173,10 @@ def summary(jobs):
 def main():
     parser = argparse.ArgumentParser(prog="bench/stragglers/judge.py", description=__doc__)
     parser.add_argument("folders", metavar="FOLDER", type=pathlib.Path, nargs="+")
+    parser.add_argument("--early", action="store_true", help="take the slowdown from the first 20 steps with it, not from the last 60")
     wanted = parser.parse_args()
+    global BY_EARLY  # pylint: disable=global-statement
+    BY_EARLY = wanted.early
     jobs, sound = [], []
     for folder in wanted.folders:
         for line in (folder / "groups.jsonl").read_text(encoding="utf-8").splitlines():

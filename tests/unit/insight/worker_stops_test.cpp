@@ -41,7 +41,8 @@ TEST_CASE("worker stops: a shorter one is as long as it was, and none is made lo
   CHECK(worker.slots[4][1] == kSlot + 2'000'000);
 }
 
-// Two slots a step from step 5 on, each 100 ms, but of step 8 one; and nothing for `silent` microseconds from its end on.
+// Two slots a step from step 5 on, each 100 ms, but of step 8 one; and nothing for `silent` microseconds from its end
+// on.
 ProcessTrace given_up(Micros silent) {
   ProcessTrace worker;
   Micros now = 10'000'000;
@@ -73,7 +74,9 @@ TEST_CASE("worker stops: who is given up in the midst of a step stood still for 
   CHECK(times.stops[3] == 2'000'000);
 }
 
-TEST_CASE("worker stops: who has done what he has to, looks at his connections, or is silent for less long has not stood still") {
+TEST_CASE(
+    "worker stops: who has done what he has to, looks at his connections, or is silent for less long has not stood "
+    "still") {
   const std::vector<double> none(10, 0);
   auto times = of_ten_steps();
   add_silences(given_up(1'000'000), 5, times);
@@ -86,6 +89,10 @@ TEST_CASE("worker stops: who has done what he has to, looks at his connections, 
   has_done_all.records.push_back({8, 0, 10'650'000, 10'650'000, 10'660'000, 10'690'000, 0, {1, 2}, TraceKind::slot});
   add_silences(has_done_all, 5, times);
   CHECK(times.stops == none);
+  times.stops[4] = 1'900'000;  // the next step's weights show it
+  add_silences(given_up(2'000'000), 5, times);
+  CHECK(times.stops[3] == 0);
+  times = of_ten_steps();
   auto known = given_up(2'000'000);  // the slot itself shows it
   known.records.push_back({8, 0, 10'700'000, 10'700'000, 10'800'000, 12'700'000, 0, {1, 2}, TraceKind::slot});
   add_silences(known, 5, times);
