@@ -46,6 +46,35 @@ JobTimes with_slower_lossy(JobTimes times, double slower) {
   return times;
 }
 
+constexpr double kSlowBeside = 0.7;  // of what is usual: a link that carries less is slow beside the others
+
+// Calls `change` with the rate of each worker's link, one way and the other, and whether it is slow beside the others.
+template <typename Change>
+void each_link(JobTimes& times, Change&& change) {
+  for (const auto rate : {&WorkerTimes::up, &WorkerTimes::down}) {
+    std::vector<double> all;
+    for (const auto& worker : times.workers) {
+      all.push_back(worker.*rate);
+    }
+    const auto usual = median(std::move(all));
+    for (auto& worker : times.workers) {
+      change(worker.*rate, worker.*rate < kSlowBeside * usual);
+    }
+  }
+}
+
+bool has_slow_link(JobTimes times) {
+  bool has = false;
+  each_link(times, [&](double rate, bool is_slow) { has = has || (rate > 0 && is_slow); });
+  return has;
+}
+
+// The links of workers that are slow beside the others' as so much slower, or faster.
+JobTimes with_slower_links(JobTimes times, double slower) {
+  each_link(times, [&](double& rate, bool is_slow) { rate /= is_slow ? slower : 1; });
+  return times;
+}
+
 // Messages of lanes that have no processor when they want one as so much slower.
 JobTimes with_lanes_behind(JobTimes times, double behind) {
   for (auto& lane : times.lanes) {
@@ -54,8 +83,6 @@ JobTimes with_lanes_behind(JobTimes times, double behind) {
   }
   return times;
 }
-
-constexpr double kSlowBeside = 0.7;  // of what is usual: a link that carries less is slow beside the others
 
 // Calls `change` with that rate of each shard, what was seen of it, and what is usual of them all.
 template <typename Change>
@@ -104,27 +131,21 @@ JobTimes without_borrowed(JobTimes times) {
 // The links of workers that are not slow beside the others, so many times as fast as they seemed; where it is known how
 // fast one is, no faster than that.
 JobTimes with_faster_workers(JobTimes times, double faster) {
-  const auto raise = [&](double WorkerTimes::*rate) {
-    std::vector<double> all;
-    for (const auto& worker : times.workers) {
-      all.push_back(worker.*rate);
-    }
-    const auto usual = median(std::move(all));
-    for (auto& worker : times.workers) {
-      const auto most = times.line > 0 ? std::max(times.line, worker.*rate) : faster * worker.*rate;
-      worker.*rate = worker.*rate >= kSlowBeside * usual ? std::min(faster * worker.*rate, most) : worker.*rate;
-    }
-  };
-  raise(&WorkerTimes::up);
-  raise(&WorkerTimes::down);
+  const auto line = times.line;
+  each_link(times, [&](double& rate, bool is_slow) {
+    const auto most = line > 0 ? std::max(line, rate) : faster * rate;
+    rate = is_slow ? rate : std::min(faster * rate, most);
+  });
   return times;
 }
 
-// What may have taken longer than it seemed, where there is such a thing, and how many times as long at most.
+// What may have taken longer than it seemed, where there is such a thing, and how many times as long at most; of some
+// it may have been as much shorter.
 struct Doubt {
   bool is_there = false;
   double most = 1;
   JobTimes (*slower)(JobTimes times, double by) = nullptr;
+  bool both_ways = false;
 };
 
 // The least certain first.
@@ -133,7 +154,8 @@ std::vector<Doubt> doubts_of(const JobTimes& times) {
   const bool has_servers = times.servers.in > 0 || times.servers.out > 0;
   return {{is_starved, 100, with_lanes_behind},
           {has_slow_shard(times), 1.5, with_slower_shards},
-          {has_lossy(times), 4, with_slower_lossy},
+          {has_lossy(times), 4, with_slower_lossy, true},
+          {has_slow_link(times), 1.25, with_slower_links, true},
           {has_servers, 1.25, with_slower_servers}};
 }
 
@@ -161,18 +183,26 @@ void shorten(Tried& tried, JobTimes (*without)(JobTimes times)) {
   }
 }
 
-// The first that there is, as far as it goes; the next one where that leaves much.
+// As far as it goes; not at all where it hardly brings the replay nearer to the job.
+void fit(Tried& tried, const Doubt& doubt, double least, double most) {
+  constexpr double kNearer = 2.0 / 3;
+  const auto by = least * fitted(1, most / least, tried.times.step,
+                                 [&](double part) { return doubt.slower(tried.times, least * part); });
+  Tried other{doubt.slower(tried.times, by), 0};
+  other.takes = replay(other.times).value_or(0);
+  if (other.takes > 0 && other.off() < kNearer * tried.off()) {
+    tried = std::move(other);
+  }
+}
+
+// The first that there is; the next one where that leaves much.
 JobTimes lengthened(Tried tried) {
   constexpr double kMuch = 0.05;
-  const auto doubts = doubts_of(tried.times);
-  for (const auto& doubt : doubts) {
+  for (const auto& doubt : doubts_of(tried.times)) {
     if (!doubt.is_there) {
       continue;
     }
-    const auto by =
-        fitted(1, doubt.most, tried.times.step, [&](double part) { return doubt.slower(tried.times, part); });
-    tried.times = doubt.slower(std::move(tried.times), by);
-    tried.takes = replay(tried.times).value_or(tried.times.step);
+    fit(tried, doubt, 1, doubt.most);
     if (tried.takes > (1 - kMuch) * tried.times.step) {
       break;
     }
@@ -191,12 +221,10 @@ JobTimes calibrated(JobTimes times) {
   if (tried.is_shorter()) {
     return lengthened(std::move(tried));
   }
-  if (has_lossy(tried.times)) {
-    constexpr double kMuchFaster = 4;
-    const auto slower = fitted(1, kMuchFaster, tried.times.step,
-                               [&](double part) { return with_slower_lossy(tried.times, part / kMuchFaster); });
-    tried.times = with_slower_lossy(std::move(tried.times), slower / kMuchFaster);
-    tried.takes = replay(tried.times).value_or(tried.takes);
+  for (const auto& doubt : doubts_of(tried.times)) {
+    if (doubt.is_there && doubt.both_ways && tried.is_longer()) {
+      fit(tried, doubt, 1 / doubt.most, 1);
+    }
   }
   shorten(tried, without_usual_shards);
   shorten(tried, without_borrowed);
