@@ -4,6 +4,7 @@
 
 #include "insight/calibration.h"
 #include "insight/job_times.h"
+#include "insight/seen_grants.h"
 
 namespace ballast::insight {
 
@@ -36,7 +37,7 @@ Analysis Analyst::analyze(const JobTrace& trace, const WindowsWanted& wanted, co
       if (times && messages_of(*times, window) > limits.messages) {
         analysis.is_too_large = true;
       } else if (times) {
-        times = calibrated(*std::move(times));
+        times = calibrated(with_fitted_bound(*std::move(times)));
         judged = verdict(*times, severe);
       }
       if (is_newest) {
