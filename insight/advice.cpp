@@ -241,13 +241,20 @@ JobTimes with_journals_at_once(const JobTimes& times) {
 
 JobTimes with_items(const JobTimes& times) {
   auto changed = times;
+  constexpr double kLongSlots = 0.9;
   std::vector<double> slots;
+  double longest = 0;
   for (auto& worker : changed.workers) {
+    std::vector<double> own;
+    for (const auto& step : worker.slots) {
+      own.insert(own.end(), step.begin(), step.end());
+    }
+    longest = std::max({longest, worker.slot, quantile(std::move(own), kLongSlots)});
     slots.push_back(worker.slot);
     worker.fetch = std::max(worker.fetch - worker.slot, 0.0);  // what a reader is late by
   }
-  const auto usual = median(slots);
-  const auto slowest = usual > 0 ? std::max(1.0, *std::ranges::max_element(slots) / usual) : 1;
+  const auto usual = median(std::move(slots));
+  const auto slowest = usual > 0 ? std::max(1.0, longest / usual) : 1;
   const auto others = static_cast<double>(times.workers.size() - 1);
   changed.items = GrantRules{static_cast<std::uint32_t>(std::ceil((slowest + 1) * others)), 1};
   return changed;

@@ -27,7 +27,7 @@ struct Advice {
   std::vector<std::string> who;  // of leave_out and mend
   // Of lanes of each shard, slots or workers that the job would have; the bound of ssp; how many times as wide a bound.
   std::size_t number = 0;
-  double gain = 1;               // the job takes so many times as long as it would then
+  double gain = 1;  // the job takes so many times as long as it would then
 };
 
 // By replays of the job with each change; the one that gains most, and among those that gain nearly the same the one

@@ -189,9 +189,10 @@ std::string verdict_lines(const std::optional<insight::Verdict>& verdict) {
     return "what that costs cannot be told: it takes a job that can be replayed, and all updates of four steps in a "
            "row\n";
   }
-  auto text = (verdict->items == 0 ? "a step takes "
-                                   : "a step's " + count_text(verdict->items, "item") +
-                                         (verdict->items == 1 ? " takes " : " take ")) + fixed(verdict->step, 1) + " ms (" + fixed(verdict->replayed, 1) + " in a replay)";
+  auto text = (verdict->items == 0
+                   ? "a step takes "
+                   : "a step's " + count_text(verdict->items, "item") + (verdict->items == 1 ? " takes " : " take ")) +
+              fixed(verdict->step, 1) + " ms (" + fixed(verdict->replayed, 1) + " in a replay)";
   if (verdict->found.empty()) {
     return text + ", and nothing is found to hold it up\n";
   }
@@ -207,13 +208,14 @@ std::string verdict_lines(const std::optional<insight::Verdict>& verdict) {
 std::string verdict_json(const insight::Analysis& analysis) {
   std::string text;
   if (analysis.verdict && analysis.window) {
-    text = dumped({{"steps", analysis.verdict->steps},
-                   {"first_step", analysis.window->first},
-                   {"last_step", analysis.window->last},
-                   {"items", analysis.verdict->items},
-                   {"step_ms", analysis.verdict->step},
-                   {"replayed_ms", analysis.verdict->replayed},
-                   {"slowdown", analysis.verdict->slowdown}});
+    nlohmann::ordered_json json = {
+        {"steps", analysis.verdict->steps},          {"first_step", analysis.window->first},
+        {"last_step", analysis.window->last},        {"step_ms", analysis.verdict->step},
+        {"replayed_ms", analysis.verdict->replayed}, {"slowdown", analysis.verdict->slowdown}};
+    if (analysis.verdict->items > 0) {
+      json["items"] = analysis.verdict->items;
+    }
+    text = dumped(json);
   }
   for (const auto& one : analysis.lasting) {
     nlohmann::ordered_json json = {{"who", one.finding.who},

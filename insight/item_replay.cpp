@@ -30,8 +30,7 @@ double longest_slot(const std::vector<std::vector<double>>& slots, const JobTime
 }  // namespace
 
 // Workers that are alike do not begin all at once: so they would go on for ever.
-ItemReplay::ItemReplay(const JobTimes& times)
-    : times_(times), lead_(times), links_(times), lanes_(times.lanes.size()) {
+ItemReplay::ItemReplay(const JobTimes& times) : times_(times), lead_(times), links_(times), lanes_(times.lanes.size()) {
   const auto count = times.workers.size();
   for (std::uint32_t i = 0; i < count; ++i) {
     slots_.push_back(in_a_row(times.workers[i]));

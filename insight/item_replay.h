@@ -58,13 +58,13 @@ class ItemReplay {
     explicit Worker(Slot slots) : own(slots, {}) {}
 
     ItemWork own;
-    WorkerTarget in_hand = {};      // `none`: it computes nothing
-    bool is_beginning = false;      // an item, a moment later
-    LeadNumber fetches = {};        // the grant whose weights come next
-    std::vector<bool> asked = {};   // by chunk
-    std::size_t missing = 0;        // chunks
-    std::size_t begun = 0;          // items
-    Served up = {};                 // its link
+    WorkerTarget in_hand = {};                                // `none`: it computes nothing
+    bool is_beginning = false;                                // an item, a moment later
+    LeadNumber fetches = {};                                  // the grant whose weights come next
+    std::vector<bool> asked = {};                             // by chunk
+    std::size_t missing = 0;                                  // chunks
+    std::size_t begun = 0;                                    // items
+    Served up = {};                                           // its link
     std::unordered_map<ItemId, std::size_t> unanswered = {};  // by item, of its chunks
     std::deque<std::vector<LeadNumber>> beats = {};           // on their way
     double beat_there = 0;                                    // the last of them, but for the delay

@@ -82,7 +82,7 @@ class ItemTimes : public TakenTimes {
       before = record->fourth;
     }
     own.slot = median(takes);
-    own.begins = median(std::move(begins));
+    own.begins = mean(begins);  // all of them add up to what it does not bring
     own.fetch = mean(waits) > kWaitsForExamples * own.slot ? mean(waits) : 0;
   }
 

@@ -15,8 +15,8 @@ struct ItemDone {
 };
 
 struct ItemsDone {
-  Slot slots = 1;            // of a step
-  std::uint32_t chunks = 0;  // each of which an item updates
+  Slot slots = 1;                  // of a step
+  std::uint32_t chunks = 0;        // each of which an item updates
   std::vector<ItemDone> all = {};  // by when they were done
 };
 

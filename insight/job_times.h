@@ -14,14 +14,14 @@ namespace ballast::insight {
 // Spans are microseconds, rates bytes a microsecond; a rate of 0 takes no time.
 struct WorkerTimes {
   std::string name;
-  std::size_t process = 0;                 // its place among the trace's
+  std::size_t process = 0;  // its place among the trace's
   // By step: what each slot took, in order, without the wait for its examples; in items all of them in one.
   std::vector<std::vector<double>> slots;
-  double slot = 0;                         // their median
+  double slot = 0;  // their median
   // Between two slots' examples, of a reader that never waits; in items what one waits for its examples.
   double fetch = 0;
-  double begins = 0;                       // the first slot, after the last of a version's weights
-  double between = 0;                      // two slots
+  double begins = 0;   // the first slot, after the last of a version's weights
+  double between = 0;  // two slots
   // By step: for how long it stood still before its first slot, and did not take what had been sent to it.
   std::vector<double> stops;
   std::vector<double> ready;  // by chunk: its gradient, after that part of a slot
@@ -97,8 +97,8 @@ struct JobTimes {
   std::vector<double> decisions;  // by step, of the lead; empty: updates wait for none
 };
 
-// From the newest steps of which all updates are there, `most` at most; of a job in items from as many items. None: it is
-// not known in which mode the job is, or fewer than four such steps are there in a row since somebody has left whose
+// From the newest steps of which all updates are there, `most` at most; of a job in items from as many items. None: it
+// is not known in which mode the job is, or fewer than four such steps are there in a row since somebody has left whose
 // measurements are not here; or it is too large to be replayed.
 std::optional<JobTimes> job_times(const JobTrace& trace, std::size_t most = 20);
 

@@ -31,7 +31,7 @@ void widen(double& own, double& all, double usual) {
 int turn_of(Cause cause) { return cause == Cause::passing ? 0 : cause == Cause::barrier ? 2 : 1; }
 
 void mend_stops(WorkerTimes& own) {
-    const auto slot = own.slot;
+  const auto slot = own.slot;
   own.stops.clear();
   for (auto& step : own.slots) {
     std::ranges::transform(step, step.begin(), [&](double each) { return is_odd(each, own) ? slot : each; });

@@ -47,13 +47,13 @@ class Seen {
     }
     std::ranges::sort(begins);
     std::ranges::sort(ends);
-    std::ptrdiff_t largest = 1;
+    std::ptrdiff_t largest = 2;
     for (const auto& item : outstanding_) {
-      const auto granted = std::ranges::upper_bound(begins, item.until) - begins.begin();
+      const auto granted = std::ranges::lower_bound(begins, item.until) - begins.begin();
       const auto over = std::ranges::upper_bound(ends, item.from) - ends.begin();
       largest = std::max(largest, granted - over);
     }
-    return static_cast<std::uint32_t>(largest);
+    return static_cast<std::uint32_t>(largest - 1);  // of others
   }
 
   // Whether workers know the next item while they compute one: they ask for its weights then.
@@ -119,19 +119,18 @@ JobTimes with_fitted_bound(JobTimes times) {
   if (takes(0) > kAsLong * times.step) {
     return times;
   }
-  // The larger the bound is, the less a step takes.
-  auto low = seen;
-  auto high = 2 * seen + 8;
-  while (low < high) {
-    const auto middle = low + (high - low) / 2;
-    if (takes(middle) > times.step) {
-      low = middle + 1;
-    } else {
-      high = middle;
+  constexpr std::uint32_t kTried = 8;
+  const auto apart = std::max<std::uint32_t>(seen / 16, 1);
+  auto best = seen;
+  auto least = std::abs(takes(seen) - times.step);
+  for (std::uint32_t i = 1; i < kTried; ++i) {
+    const auto bound = seen + i * apart;
+    if (const auto off = std::abs(takes(bound) - times.step); off < least) {
+      least = off;
+      best = bound;
     }
   }
-  const auto off = [&](std::uint32_t bound) { return std::abs(takes(bound) - times.step); };
-  times.items->bound = low > seen && off(low - 1) < off(low) ? low - 1 : low;
+  times.items->bound = best;
   return times;
 }
 

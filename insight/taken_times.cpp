@@ -10,7 +10,7 @@ namespace {
 
 constexpr ChunkId kMostChunks = 1U << 17U;
 constexpr std::size_t kMostLanes = 1U << 12U;
-constexpr double kLongestStep = 1e12;  // eleven days
+constexpr double kLongestStep = 1e12;                         // eleven days
 constexpr std::size_t kMostMessages = std::size_t{1} << 20U;  // of a step: a replay has them all under way at times
 
 template <typename Value>

@@ -102,8 +102,8 @@ std::optional<Verdict> verdict(const JobTimes& times, const std::vector<Severity
     all = with_barrier(times, all);
     ideal = evened;
   }
-  Verdict verdict{times.steps, times.items ? times.rules.slots : 0, times.step / 1'000, *as_is / 1'000,
-                  ratio(*as_is, *ideal), {}};
+  Verdict verdict{
+      times.steps, times.step / 1'000, *as_is / 1'000, ratio(*as_is, *ideal), {}, times.items ? times.rules.slots : 0};
   for (const auto& one : all) {
     Finding found{one.cause, name_of(times, one), one.severity, verdict.slowdown, verdict.slowdown, 0, {}};
     if (one.cause == Cause::worker_link) {

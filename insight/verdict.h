@@ -40,19 +40,20 @@ struct Finding {
 
 struct Verdict {
   std::size_t steps = 0;       // that were looked at
-  Slot items = 0;              // of a step, of a job in items: any so many are one; 0: it is in rounds
   double step = 0;             // milliseconds that one of them took
   double replayed = 0;         // that one takes in the replay
   double slowdown = 1;         // against the job with all that is found mended
   std::vector<Finding> found;  // the one first that matters most
+  Slot items = 0;              // of a step, of a job in items: any so many are one; 0: it is in rounds
 };
 
 // By replays of what is measured, as it is and mended: a worker that computes slowly as its peers do (the median of
 // those that are not slow), data that is there at once, a link like that of a peer that is not suspected, a lane's
 // thread that has a processor whenever it wants one, a journal that commits at once, a lead that decides within a
-// millisecond, slots that pass as the worker's others. Where a job in rounds, with all that mended, still takes 3 % longer
-// than if each worker's slots took what they do in the mean, the barrier is one more. `times`: calibrated. `severities`: who is slow beside his peers, by the same measurements. It costs
-// two replays for each that is suspected, and a few more.
+// millisecond, slots that pass as the worker's others. Where a job in rounds, with all that mended, still takes 3 %
+// longer than if each worker's slots took what they do in the mean, the barrier is one more. `times`: calibrated.
+// `severities`: who is slow beside his peers, by the same measurements. It costs two replays for each that is
+// suspected, and a few more.
 std::optional<Verdict> verdict(const JobTimes& times, const std::vector<Severity>& severities);
 
 }  // namespace ballast::insight

@@ -34,9 +34,8 @@ std::map<Step, Updates> updates_of(const JobTrace& trace) {
 // Since then all that has contributed is here, and has said what it computed.
 Step known_from(const JobTrace& trace) {
   Step from = 0;
-  each_unknown_contribution(trace, [&](const ProcessTrace& /*lane*/, const TraceRecord& record) {
-    from = std::max(from, record.step + 1);
-  });
+  each_unknown_contribution(
+      trace, [&](const ProcessTrace& /*lane*/, const TraceRecord& record) { from = std::max(from, record.step + 1); });
   return from;
 }
 

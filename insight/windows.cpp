@@ -70,7 +70,8 @@ class Series {
   std::vector<std::vector<Value>> slots_;  // by worker
 };
 
-bool belongs_by_step(const ProcessTrace& process, const TraceRecord& record, const Window& window, const TimeSpan& span) {
+bool belongs_by_step(const ProcessTrace& process, const TraceRecord& record, const Window& window,
+                     const TimeSpan& span) {
   switch (record.kind) {
     case TraceKind::update:
       return record.step + 1 >= window.first && record.step <= window.last;
