@@ -1,12 +1,14 @@
 #include "insight/advice.h"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <numeric>
 #include <optional>
 #include <set>
 #include <utility>
 
+#include "insight/medians.h"
 #include "insight/replay.h"
 
 namespace ballast::insight {
@@ -50,6 +52,8 @@ bool stays_with_a_worker(Cause cause) {
     case Cause::passing:  // a stop that is over says nothing of the next one
     case Cause::server_link:
     case Cause::processor:
+    case Cause::storage:
+    case Cause::barrier:
     case Cause::lead:
       break;
   }
@@ -117,6 +121,27 @@ void change_slots(const JobTimes& times, Candidates& candidates) {
   }
 }
 
+// Of shards whose journals keep items waiting.
+void speed_up_disks(const JobTimes& times, const Verdict& verdict, Candidates& candidates) {
+  Advice advice{Change::faster_disk, {}, 0};
+  for (const auto& found : verdict.found) {
+    if (found.cause == Cause::storage) {
+      advice.who.push_back(found.who);
+    }
+  }
+  if (!advice.who.empty()) {
+    candidates.try_out(std::move(advice), with_journals_at_once(times));
+  }
+}
+
+void widen_bound(const JobTimes& times, Candidates& candidates) {
+  if (times.items->bound > 0) {
+    auto changed = times;
+    changed.items->bound *= 2;
+    candidates.try_out({Change::wider_bound, {}, 2}, changed);
+  }
+}
+
 // Half of them, the fastest; else all but the slowest.
 std::optional<Advice> fewer(const JobTimes& times, double as_is) {
   std::vector<std::size_t> places(times.workers.size());
@@ -133,6 +158,20 @@ std::optional<Advice> fewer(const JobTimes& times, double as_is) {
     }
   }
   return std::nullopt;
+}
+
+// Worth another model only where it gains far more than what leaves the model as it is.
+std::optional<Advice> as_ssp(const JobTimes& times, double as_is, double otherwise) {
+  constexpr double kWorthOtherBits = 1.1;
+  if (!times.is_sync || !times.decisions.empty() || times.workers.size() < 2) {
+    return std::nullopt;
+  }
+  const auto changed = with_items(times);
+  const auto takes = replay(changed);
+  if (!takes || *takes <= 0 || as_is / *takes <= kWorthOtherBits * otherwise) {
+    return std::nullopt;
+  }
+  return Advice{Change::ssp, {}, changed.items->bound, as_is / *takes};
 }
 
 Advice mend(const Verdict& verdict) {
@@ -192,20 +231,58 @@ JobTimes with_slots(const JobTimes& times, Slot slots) {
   return changed;
 }
 
+JobTimes with_journals_at_once(const JobTimes& times) {
+  auto changed = times;
+  for (auto& lane : changed.lanes) {
+    lane.journal = 0;
+  }
+  return changed;
+}
+
+JobTimes with_items(const JobTimes& times) {
+  auto changed = times;
+  constexpr double kLongSlots = 0.9;
+  std::vector<double> slots;
+  double longest = 0;
+  for (auto& worker : changed.workers) {
+    std::vector<double> own;
+    for (const auto& step : worker.slots) {
+      own.insert(own.end(), step.begin(), step.end());
+    }
+    longest = std::max({longest, worker.slot, quantile(std::move(own), kLongSlots)});
+    slots.push_back(worker.slot);
+    worker.fetch = std::max(worker.fetch - worker.slot, 0.0);  // what a reader is late by
+  }
+  const auto usual = median(std::move(slots));
+  const auto slowest = usual > 0 ? std::max(1.0, longest / usual) : 1;
+  const auto others = static_cast<double>(times.workers.size() - 1);
+  changed.items = GrantRules{static_cast<std::uint32_t>(std::ceil((slowest + 1) * others)), 1};
+  return changed;
+}
+
 Advice advice(const JobTimes& times, const Verdict& verdict) {
   const auto as_is = verdict.replayed * 1'000;
   Candidates candidates(as_is);
   leave_out(times, slow_workers(times, verdict), candidates);
   add_lanes(times, candidates);
-  change_slots(times, candidates);
-  if (candidates.best() && candidates.best()->gain > kWorthIt) {
-    return *candidates.best();
+  if (times.items) {
+    speed_up_disks(times, verdict, candidates);
+    widen_bound(times, candidates);
+  } else {
+    change_slots(times, candidates);
   }
-  constexpr double kMuch = 1.1;  // worth more than a machine that is not needed
   auto mended = mend(verdict);
   if (mended.who.empty()) {
     mended = Advice{};
   }
+  const auto best = candidates.best() ? candidates.best()->gain : 1;
+  if (const auto ssp = times.items ? std::nullopt : as_ssp(times, as_is, std::max({best, mended.gain, 1.0}))) {
+    return *ssp;
+  }
+  if (best > kWorthIt) {
+    return *candidates.best();
+  }
+  constexpr double kMuch = 1.1;  // worth more than a machine that is not needed
   if (mended.gain <= kMuch) {
     if (const auto few = fewer(times, as_is)) {
       return *few;

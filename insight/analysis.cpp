@@ -4,6 +4,7 @@
 
 #include "insight/calibration.h"
 #include "insight/job_times.h"
+#include "insight/seen_grants.h"
 
 namespace ballast::insight {
 
@@ -36,6 +37,7 @@ Analysis Analyst::analyze(const JobTrace& trace, const WindowsWanted& wanted, co
       if (times && messages_of(*times, window) > limits.messages) {
         analysis.is_too_large = true;
       } else if (times) {
+        times = with_fitted_bound(*std::move(times));
         links_.complete(*times);
         times = calibrated(*std::move(times));
         links_.keep(*times);

@@ -20,7 +20,7 @@ namespace ballast::insight {
 
 struct Analysis {
   std::vector<Severity> severities;  // in the newest window; of all that was measured where there is none
-  std::optional<Window> window;      // the newest; none: the job is not in rounds, or too little was measured
+  std::optional<Window> window;      // the newest; none: too little was measured
   std::size_t windows = 0;           // that were judged
   // None: it cannot be told, for the window or its replay is too short or too large.
   std::optional<Verdict> verdict;

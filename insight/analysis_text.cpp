@@ -25,6 +25,8 @@ Words words_of(Resource resource) {
       return {"link to the servers", "a model"};
     case Resource::downlink:
       return {"link from the servers", "a model"};
+    case Resource::storage:
+      return {"storage", "a record"};
     case Resource::processor:
       return {"processor", "a second"};
     case Resource::lead:
@@ -39,6 +41,12 @@ const char* word_for(insight::Change change) {
       return "leave out";
     case insight::Change::more_lanes:
       return "lanes";
+    case insight::Change::faster_disk:
+      return "faster disk";
+    case insight::Change::wider_bound:
+      return "wider bound";
+    case insight::Change::ssp:
+      return "ssp";
     case insight::Change::slots:
       return "slots";
     case insight::Change::fewer_workers:
@@ -67,7 +75,7 @@ std::string line_of(const insight::Severity& found) {
   auto line = beginning(found.who, words.name) + fixed(found.takes, 1) + " ms " + words.of;
   if (found.resource == Resource::processor) {
     line += ", of which it had a processor for " + fixed(found.ideal, 1) + " ms";
-  } else if (found.resource != Resource::data) {
+  } else if (found.resource != Resource::data && found.resource != Resource::storage) {
     line += ", its peers " + fixed(found.ideal, 1) + " ms";
   }
   return line + ": " + fixed(found.times, 2) + " x\n";
@@ -135,6 +143,10 @@ const char* name_of(insight::Cause cause) {
       return "server link";
     case insight::Cause::processor:
       return "processor";
+    case insight::Cause::storage:
+      return "storage";
+    case insight::Cause::barrier:
+      return "barrier";
     case insight::Cause::lead:
       break;
   }
@@ -174,10 +186,13 @@ std::string severity_json(const std::vector<insight::Severity>& found) {
 
 std::string verdict_lines(const std::optional<insight::Verdict>& verdict) {
   if (!verdict) {
-    return "what that costs cannot be told: it takes a job in rounds that can be replayed, and all updates of four "
-           "steps in a row\n";
+    return "what that costs cannot be told: it takes a job that can be replayed, and all updates of four steps in a "
+           "row\n";
   }
-  auto text = "a step takes " + fixed(verdict->step, 1) + " ms (" + fixed(verdict->replayed, 1) + " in a replay)";
+  auto text = (verdict->items == 0
+                   ? "a step takes "
+                   : "a step's " + count_text(verdict->items, "item") + (verdict->items == 1 ? " takes " : " take ")) +
+              fixed(verdict->step, 1) + " ms (" + fixed(verdict->replayed, 1) + " in a replay)";
   if (verdict->found.empty()) {
     return text + ", and nothing is found to hold it up\n";
   }
@@ -193,12 +208,14 @@ std::string verdict_lines(const std::optional<insight::Verdict>& verdict) {
 std::string verdict_json(const insight::Analysis& analysis) {
   std::string text;
   if (analysis.verdict && analysis.window) {
-    text = dumped({{"steps", analysis.verdict->steps},
-                   {"first_step", analysis.window->first},
-                   {"last_step", analysis.window->last},
-                   {"step_ms", analysis.verdict->step},
-                   {"replayed_ms", analysis.verdict->replayed},
-                   {"slowdown", analysis.verdict->slowdown}});
+    nlohmann::ordered_json json = {
+        {"steps", analysis.verdict->steps},          {"first_step", analysis.window->first},
+        {"last_step", analysis.window->last},        {"step_ms", analysis.verdict->step},
+        {"replayed_ms", analysis.verdict->replayed}, {"slowdown", analysis.verdict->slowdown}};
+    if (analysis.verdict->items > 0) {
+      json["items"] = analysis.verdict->items;
+    }
+    text = dumped(json);
   }
   for (const auto& one : analysis.lasting) {
     nlohmann::ordered_json json = {{"who", one.finding.who},
@@ -251,6 +268,17 @@ std::string advice_line(const insight::Advice& advice) {
     case insight::Change::slots:
       return "advice: cut a step into " + std::to_string(advice.number) + " slots (other sums, so other bits)" + gain +
              "\n";
+    case insight::Change::faster_disk:
+      return "advice: give " + names(advice.who) +
+             " a faster disk, or force the journal to it less often (durability.fsync)" + gain + "\n";
+    case insight::Change::wider_bound:
+      return "advice: make training.staleness.bound " + std::to_string(advice.number) +
+             " times as large (staler updates, so another model)" + gain + "\n";
+    case insight::Change::ssp:
+      return "advice: try training.mode: ssp with staleness.bound: " + std::to_string(advice.number) +
+             ", where nobody waits for a step's last slot (each slot is an update of its own: another model, and other "
+             "bits with each run)" +
+             gain + "\n";
     case insight::Change::fewer_workers:
       return "advice: " + count_text(advice.number, "worker") + (advice.number == 1 ? " does" : " do") +
              " as well: a step takes " + of_whole(std::max(0.0, 1 / advice.gain - 1)) + " more with the fastest\n";

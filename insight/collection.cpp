@@ -67,6 +67,7 @@ Collected collect(const Status& status, const TracePart& who, Step steps, std::s
   Collector collector(status, most, ask);
   collector.collected().trace.job = status.job;
   collector.collected().trace.rules = who.rules;
+  collector.collected().trace.mode = status.mode;
   const auto first = status.step > steps ? status.step - steps : 0;
   for (const auto& source : who.sources) {
     collector.read(source, first);

@@ -1,4 +1,4 @@
-// What each piece of work of a job in rounds takes, as its last steps show it: what a replay of them is made of.
+// What each piece of work of a job takes, as its last steps show it: what a replay of them is made of.
 #pragma once
 
 #include <algorithm>
@@ -14,12 +14,14 @@ namespace ballast::insight {
 // Spans are microseconds, rates bytes a microsecond; a rate of 0 takes no time.
 struct WorkerTimes {
   std::string name;
-  std::size_t process = 0;                 // its place among the trace's
-  std::vector<std::vector<double>> slots;  // by step: what each slot took, in order, without the wait for its examples
-  double slot = 0;                         // their median
-  double fetch = 0;                        // between two slots' examples, of a reader that never waits
-  double begins = 0;                       // the first slot, after the last of a version's weights
-  double between = 0;                      // two slots
+  std::size_t process = 0;  // its place among the trace's
+  // By step: what each slot took, in order, without the wait for its examples; in items all of them in one.
+  std::vector<std::vector<double>> slots;
+  double slot = 0;  // their median
+  // Between two slots' examples, of a reader that never waits; in items what one waits for its examples.
+  double fetch = 0;
+  double begins = 0;   // the first slot, after the last of a version's weights
+  double between = 0;  // two slots
   // By step: for how long it stood still before its first slot, and did not take what had been sent to it.
   std::vector<double> stops;
   std::vector<double> ready;  // by chunk: its gradient, after that part of a slot
@@ -46,6 +48,7 @@ struct LaneTimes {
   std::uint32_t shard = 0;
   double message = 0;  // reading one, and all else that is done beside sums and updates
   double starved = 1;  // all that its thread does takes so many times as long as it had a processor for it
+  double journal = 0;  // an item's record, from when it is given to the journal until it is committed; 0: there is none
   double behind = 1;  // and messages so many times as long as that: the threads that bring and take them starve as well
 
   [[nodiscard]] bool is_starved() const {
@@ -68,8 +71,16 @@ struct Borrowed {
   bool out = false;
 };
 
+// How the lead grants items.
+struct GrantRules {
+  std::uint32_t bound = 0;  // of staleness; 0: none, or none that keeps anybody waiting
+  std::uint32_t ahead = 1;  // grants of one session at a time
+};
+
 struct JobTimes {
   SharingRules rules;
+  std::optional<GrantRules> items;  // none: the job is in rounds
+  bool is_sync = false;   // rounds, each of one update by the gradient of all slots: each slot could be an item
   std::size_t steps = 0;  // that this was taken from
   double step = 0;        // what they took, the mean
   // By chunk.
@@ -86,9 +97,9 @@ struct JobTimes {
   std::vector<double> decisions;  // by step, of the lead; empty: updates wait for none
 };
 
-// From the newest steps of which all updates are there, `most` at most. None: the job is not in rounds, or fewer than
-// four such steps are there in a row since somebody has left whose measurements are not here; or it is too large to be
-// replayed.
+// From the newest steps of which all updates are there, `most` at most; of a job in items from as many items. None: it
+// is not known in which mode the job is, or fewer than four such steps are there in a row since somebody has left whose
+// measurements are not here; or it is too large to be replayed.
 std::optional<JobTimes> job_times(const JobTrace& trace, std::size_t most = 20);
 
 }  // namespace ballast::insight

@@ -10,6 +10,10 @@ Micros ProcessTrace::on_lead(Micros own) const {
   return lead > clock->own ? lead - clock->own : 1;
 }
 
+bool is_in_items(const JobTrace& trace) { return !trace.rules && (trace.mode == "async" || is_bounded(trace)); }
+
+bool is_bounded(const JobTrace& trace) { return trace.mode == "ssp"; }
+
 Peers::Peers(const JobTrace& trace) {
   for (const auto& process : trace.processes) {
     if (process.source.role == TraceRole::worker) {

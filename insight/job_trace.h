@@ -25,11 +25,24 @@ struct ProcessTrace {
   [[nodiscard]] Micros on_lead(Micros own) const;
 };
 
+// Of the lead's clock.
+struct TimeSpan {
+  Micros began = 0;
+  Micros ended = 0;
+};
+
 struct JobTrace {
   std::string job;
   std::optional<SharingRules> rules = {};  // none: it is not in rounds
   std::vector<ProcessTrace> processes = {};
+  std::string mode = {};                 // as in the job's file; empty: not known
+  std::optional<TimeSpan> part_of = {};  // of a job in items: what was measured then is all that it has
 };
+
+// Each slot is an update of its own.
+bool is_in_items(const JobTrace& trace);
+// And an update is made from weights that lack so many others at most.
+bool is_bounded(const JobTrace& trace);
 
 // Its name where the job has none for it: sessions have names of their own.
 std::string name_of(const TraceSource& source);

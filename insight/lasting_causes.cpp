@@ -39,7 +39,8 @@ LastingCause lasting_cause(const Finding& finding, const std::vector<WindowVerdi
     }
   }
   lasting.persists = lasting.costs >= kPersists;
-  lasting.alarms = lasting.alarms || of_whole >= kPersists;
+  // Scatter is no fault of anybody's.
+  lasting.alarms = lasting.alarms || (of_whole >= kPersists && finding.cause != Cause::barrier);
   return lasting;
 }
 

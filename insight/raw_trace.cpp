@@ -104,6 +104,9 @@ void write_raw_trace(std::ostream& out, const JobTrace& trace) {
   if (trace.rules) {
     out << ",\"rules\":" << dumped(rules_to_json(*trace.rules));
   }
+  if (!trace.mode.empty()) {
+    out << ",\"mode\":" << dumped(trace.mode);
+  }
   out << ",\"processes\":[";
   for (std::size_t i = 0; i < trace.processes.size(); ++i) {
     const auto& process = trace.processes[i];
@@ -133,6 +136,7 @@ JobTrace read_raw_trace(std::istream& in) try {
   if (json.contains("rules")) {
     trace.rules = rules_of(json.at("rules"));
   }
+  trace.mode = json.value("mode", std::string());
   for (const auto& process : json.at("processes")) {
     trace.processes.push_back(process_of(process));
   }

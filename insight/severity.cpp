@@ -18,6 +18,7 @@ constexpr double kLeastLink = 2;
 constexpr double kLeastLead = 3;
 constexpr double kIdealLead = 1;
 constexpr double kLeastWait = 0.05;  // of a slot's compute
+constexpr double kLeastCommit = 0.02;
 
 double milliseconds(Micros from, Micros until) { return until > from ? static_cast<double>(until - from) / 1'000 : 0; }
 
@@ -55,6 +56,7 @@ class Measured {
     }
     against_peers(Resource::compute, compute_, kSlowCompute, 0);
     of_links();
+    of_storage();
     std::ranges::stable_sort(found_, [](const Severity& one, const Severity& other) {
       return std::pair(one.is_slow, one.times) > std::pair(other.is_slow, other.times);
     });
@@ -119,6 +121,28 @@ class Measured {
     const auto typical = median(std::move(took));
     found_.push_back({Resource::lead, process.name, index, typical, kIdealLead, std::max(1.0, typical / kIdealLead),
                       typical > kLeastLead});
+  }
+
+  // An item waits for its record, and the next one's weights with it.
+  void of_storage() {
+    std::vector<double> slots;
+    for (const auto& [process, typical] : compute_) {
+      slots.push_back(typical);
+    }
+    const auto slot = median(std::move(slots));
+    for (std::size_t i = 0; slot > 0 && i < trace_.processes.size(); ++i) {
+      std::vector<double> waits;
+      for (const auto& record : trace_.processes[i].records) {
+        if (record.kind == TraceKind::journal) {
+          waits.push_back(milliseconds(record.first, record.second));
+        }
+      }
+      if (!waits.empty()) {
+        const auto wait = mean(waits);
+        const auto times = 1 + wait / slot;
+        found_.push_back({Resource::storage, trace_.processes[i].name, i, wait, 0, times, times > 1 + kLeastCommit});
+      }
+    }
   }
 
   struct Message {

@@ -14,6 +14,7 @@ enum class Resource : std::uint8_t {
   data,       // of a worker: the wait for a slot's examples
   uplink,     // of a worker: contributions of one model on their way to the lanes
   downlink,   // of a worker: the weights of one model on their way from the lanes
+  storage,    // of a lane: an item's record, until the journal has committed it
   processor,  // of a lane's thread: what it does, beside the time that it had a processor for it
   lead,       // deciding on a step whose update needs the whole gradient
 };
@@ -22,9 +23,10 @@ struct Severity {
   Resource resource = Resource::compute;
   std::string who;
   std::size_t process = 0;  // its place among the trace's: names may be alike
-  double takes = 0;  // milliseconds: of a slot (compute, data), a model (links), a step (lead), a second (processor)
+  // Milliseconds: of a slot (compute, data), a model (links), a record (storage), a step (lead), a second (processor).
+  double takes = 0;
   double ideal = 0;  // what peers take: their median; without peers, or where there is no such thing, what it could be
-  // takes / ideal; of data, where the ideal is no wait, how much longer a slot takes for it. At least 1.
+  // takes / ideal; of data and storage, where the ideal is no wait, how much longer a slot takes for it. At least 1.
   double times = 1;
   bool is_slow = false;  // beyond what scatter makes of peers that are alike
 };

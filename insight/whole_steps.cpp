@@ -5,6 +5,9 @@
 #include <map>
 #include <set>
 
+#include "insight/items_done.h"
+#include "insight/unknown_work.h"
+
 namespace ballast::insight {
 namespace {
 
@@ -30,27 +33,18 @@ std::map<Step, Updates> updates_of(const JobTrace& trace) {
 
 // Since then all that has contributed is here, and has said what it computed.
 Step known_from(const JobTrace& trace) {
-  const Peers peers(trace);
-  std::set<const ProcessTrace*> computing;
-  for (const auto& process : trace.processes) {
-    if (std::ranges::any_of(process.records, [](const auto& each) { return each.kind == TraceKind::slot; })) {
-      computing.insert(&process);
-    }
-  }
   Step from = 0;
-  for (const auto& process : trace.processes) {
-    for (const auto& record : process.records) {
-      if (record.kind == TraceKind::contribution && !computing.contains(peers.worker(record.peer))) {
-        from = std::max(from, record.step + 1);
-      }
-    }
-  }
+  each_unknown_contribution(
+      trace, [&](const ProcessTrace& /*lane*/, const TraceRecord& record) { from = std::max(from, record.step + 1); });
   return from;
 }
 
 }  // namespace
 
 std::vector<WholeStep> whole_steps(const JobTrace& trace, std::size_t most) {
+  if (is_in_items(trace)) {
+    return steps_of_items(items_done(trace), most);
+  }
   const auto all = updates_of(trace);
   std::vector<WholeStep> whole;
   if (!trace.rules || all.empty()) {

@@ -70,16 +70,17 @@ class Series {
   std::vector<std::vector<Value>> slots_;  // by worker
 };
 
-bool belongs(const ProcessTrace& process, const TraceRecord& record, const Window& window, Micros began, Micros ended) {
+bool belongs_by_step(const ProcessTrace& process, const TraceRecord& record, const Window& window,
+                     const TimeSpan& span) {
   switch (record.kind) {
     case TraceKind::update:
       return record.step + 1 >= window.first && record.step <= window.last;
     case TraceKind::work: {
       const auto at = process.on_lead(record.second);
-      return at > began && at <= ended + kWorkSpan;
+      return at > span.began && at <= span.ended + kWorkSpan;
     }
     case TraceKind::link:
-      return process.on_lead(record.first) <= ended + kWorkSpan;  // the newest says what a link carries
+      return process.on_lead(record.first) <= span.ended + kWorkSpan;  // the newest says what a link carries
     case TraceKind::fetch:
     case TraceKind::weights:
     case TraceKind::slot:
@@ -95,6 +96,36 @@ bool belongs(const ProcessTrace& process, const TraceRecord& record, const Windo
   return record.step >= window.first && record.step <= window.last;
 }
 
+// When what the record is of was over, on the lead's clock.
+Micros end_of(const ProcessTrace& process, const TraceRecord& record) {
+  switch (record.kind) {
+    case TraceKind::slot:
+    case TraceKind::pull:
+      return process.on_lead(record.fourth);
+    case TraceKind::contribution:
+    case TraceKind::update:
+      return process.on_lead(record.third);
+    case TraceKind::link:
+      return process.on_lead(record.first);
+    case TraceKind::fetch:
+    case TraceKind::weights:
+    case TraceKind::push:
+    case TraceKind::reply:
+    case TraceKind::snapshot:
+    case TraceKind::journal:
+    case TraceKind::work:
+    case TraceKind::decision:
+      break;
+  }
+  return process.on_lead(record.second);
+}
+
+bool belongs_by_time(const ProcessTrace& process, const TraceRecord& record, const TimeSpan& span) {
+  const auto at = end_of(process, record);
+  const bool is_of_thread = record.kind == TraceKind::work || record.kind == TraceKind::link;
+  return (at > span.began || record.kind == TraceKind::link) && at <= span.ended + (is_of_thread ? kWorkSpan : 0);
+}
+
 std::vector<TraceRecord> last_slots(const ProcessTrace& process, const Window& window) {
   std::vector<TraceRecord> slots;
   std::ranges::copy_if(process.records, std::back_inserter(slots), [&](const TraceRecord& record) {
@@ -103,6 +134,30 @@ std::vector<TraceRecord> last_slots(const ProcessTrace& process, const Window& w
   std::ranges::sort(slots, {}, &TraceRecord::first);
   slots.erase(slots.begin(), slots.end() - static_cast<std::ptrdiff_t>(std::min(slots.size(), kLastSlots)));
   return slots;
+}
+
+// From the last update of the step before the window to its own last one.
+TimeSpan span_of_steps(const JobTrace& trace, const Window& window) {
+  TimeSpan span;
+  for (const auto& process : trace.processes) {
+    for (const auto& record : process.records) {
+      if (record.kind == TraceKind::update && process.source.role == TraceRole::lane) {
+        const auto end = process.on_lead(record.third);
+        span.began = record.step + 1 == window.first ? std::max(span.began, end) : span.began;
+        span.ended = record.step == window.last ? std::max(span.ended, end) : span.ended;
+      }
+    }
+  }
+  return span;
+}
+
+TimeSpan span_of_items(const JobTrace& trace, const Window& window) {
+  TimeSpan span;
+  for (const auto& step : whole_steps(trace, std::numeric_limits<std::size_t>::max())) {
+    span.began = step.step + 1 == window.first ? step.end : span.began;
+    span.ended = step.step == window.last ? step.end : span.ended;
+  }
+  return span;
 }
 
 }  // namespace
@@ -138,23 +193,18 @@ std::vector<Window> windows(const JobTrace& trace, const WindowsWanted& wanted) 
 }
 
 JobTrace part_of(const JobTrace& trace, const Window& window) {
-  Micros began = 0;
-  Micros ended = 0;
-  for (const auto& process : trace.processes) {
-    for (const auto& record : process.records) {
-      if (record.kind == TraceKind::update && process.source.role == TraceRole::lane) {
-        const auto end = process.on_lead(record.third);
-        began = record.step + 1 == window.first ? std::max(began, end) : began;
-        ended = record.step == window.last ? std::max(ended, end) : ended;
-      }
-    }
+  const bool by_time = is_in_items(trace);
+  const auto span = by_time ? span_of_items(trace, window) : span_of_steps(trace, window);
+  JobTrace part{trace.job, trace.rules, {}, trace.mode, {}};
+  if (by_time) {
+    part.part_of = span;
   }
-  JobTrace part{trace.job, trace.rules, {}};
   for (const auto& process : trace.processes) {
     auto& own =
         part.processes.emplace_back(ProcessTrace{process.source, process.name, process.clock, {}, process.lost});
-    std::ranges::copy_if(process.records, std::back_inserter(own.records),
-                         [&](const TraceRecord& record) { return belongs(process, record, window, began, ended); });
+    std::ranges::copy_if(process.records, std::back_inserter(own.records), [&](const TraceRecord& record) {
+      return by_time ? belongs_by_time(process, record, span) : belongs_by_step(process, record, window, span);
+    });
     if (process.source.role == TraceRole::worker &&
         std::ranges::none_of(own.records, [](const auto& each) { return each.kind == TraceKind::slot; })) {
       std::ranges::copy(last_slots(process, window), std::back_inserter(own.records));

@@ -23,12 +23,13 @@ struct WindowsWanted {
 };
 
 // One after the other, the newest last. None has steps before and after a change: of how long steps take, or of how
-// long a worker's slots do. So one before or after a change has fewer, four at least. Empty: the job is not in rounds,
-// or fewer than five steps are measured as a whole.
+// long a worker's slots do. So one before or after a change has fewer, four at least. Empty: fewer than five steps
+// are measured as a whole, or it is not known in which mode the job is.
 std::vector<Window> windows(const JobTrace& trace, const WindowsWanted& wanted);
 
-// What was measured in the window, with the updates of the step before it, whose end is its begin. Of a worker that
-// computed nothing in it the last slots before: it is as fast as it was then, as far as anybody knows.
+// What was measured in the window, with the updates of the step before it, whose end is its begin; of a job in items
+// what ended in its time. Of a worker that computed nothing in it the last slots before: it is as fast as it was then,
+// as far as anybody knows.
 JobTrace part_of(const JobTrace& trace, const Window& window);
 
 }  // namespace ballast::insight

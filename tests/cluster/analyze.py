@@ -26,9 +26,10 @@ LEARNING = 25      # before the first: the lead has learnt by then how fast each
 
 
 class Analyze(harness.ClusterCase):
-    def begin(self, links, delays, balance="", learning=LEARNING):
+    def begin(self, links, delays, balance="", learning=LEARNING, training=""):
         self.verdicts, self.alarms, self.advice = [], [], []
-        text = cluster.job_text(SLOTS, len(links), SLOT, SIZE, balance)
+        self.versions_of_step = SLOTS if training else 1
+        text = cluster.job_text(SLOTS, len(links), SLOT, SIZE, balance, training)
         self.cluster = cluster.Cluster(self.folder, text, links, delays, watcher=0, chunks=CHUNKS)
         self.addCleanup(self.cluster.end)
         self.cluster.start()
@@ -36,7 +37,7 @@ class Analyze(harness.ClusterCase):
         self.train(learning)
 
     def train(self, steps):
-        until = self.cluster.steps() + steps
+        until = self.cluster.steps() + steps * self.versions_of_step
         self.cluster.wait_for(f"{steps} steps", lambda: self.cluster.steps() >= until)
 
     def on_servers(self, *words):
@@ -130,6 +131,26 @@ class Analyze(harness.ClusterCase):
         self.assertIn(("worker w1", "link"), self.alarms[-1])
         self.assertEqual((self.advice[-1]["advice"], self.advice[-1]["who"]), ("leave out", ["worker w1"]))
         self.assertGreater(self.advice[-1]["gain"], 1.5)
+
+    def slow_in_items(self, training):
+        """A worker that computes a third as fast is named first, with what it costs: what it does not bring."""
+        self.begin([LINK] * 4, {2: int(2000 * SLOT)}, learning=10, training=training)
+        looks = self.looks(steps=10)
+        self.expect_named(looks, {("worker w2", "compute")}, ("worker w2", "compute"))
+        for job, first, *_ in self.verdicts:
+            self.assertEqual(job["items"], SLOTS)
+            self.assertEqual((first["who"], first["cause"]), ("worker w2", "compute"))
+            self.assertGreater(max(first["gain"], first["cost"]), 1.03)
+        print([(job["step_ms"], job["replayed_ms"], first["gain"], first["cost"]) for job, first, *_ in self.verdicts],
+              self.advice[-1], file=sys.stderr)
+        text = self.on_servers("analyze", self.cluster.lead(), "--steps", 10)
+        self.assertRegex(text, rf"a step's {SLOTS} items take \d+\.\d ms \(")
+
+    def test_a_slow_worker_in_async(self):
+        self.slow_in_items("  mode: async\n")
+
+    def test_a_slow_worker_in_ssp_keeps_the_others_waiting(self):
+        self.slow_in_items("  mode: ssp\n  staleness: {bound: 6}\n")
 
     def test_a_file_that_is_none_is_refused(self):
         path = self.folder / "none.json"

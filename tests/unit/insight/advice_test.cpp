@@ -133,5 +133,63 @@ TEST_CASE("advice: a stop in a slot takes no less time where slots are smaller")
   CHECK(changed.workers[0].slots[0] == std::vector<double>{kSlot / 2, kSlot / 2 + 1'000'000});
 }
 
+TEST_CASE("advice: a journal that items wait for wants a faster disk") {
+  auto times = items_of(3, 12);
+  times.lanes[0].journal = 50'000;
+  const auto told = advice(times, judged(times, {{Cause::storage, "shard 0", 1.5, 1.5, 1.5}}));
+  CHECK(told.change == Change::faster_disk);
+  CHECK(told.who == std::vector<std::string>{"shard 0"});
+  CHECK(told.gain == doctest::Approx(1.5).epsilon(0.02));
+}
+
+TEST_CASE("advice: a bound that keeps the fast ones waiting is widened, or who is slow left out") {
+  auto times = items_of(4, 16, {6, 1});
+  slow_down(times.workers[2], 4);
+  const std::vector<Finding> found = {{Cause::compute, "worker w2", 4, 16.0 / 7, 16.0 / 7}};
+  auto told = advice(times, judged(times, found));
+  CHECK(told.change == Change::leave_out);
+  CHECK(told.gain == doctest::Approx(16.0 / 7 * 4 / (16 / 3.0)).epsilon(0.03));
+  slow_down(times.workers[2], 0.5);
+  times.items->bound = 3;
+  told = advice(times, judged(times));
+  CHECK(told.change == Change::wider_bound);
+  CHECK(told.number == 2);
+  CHECK(told.gain > 1.3);
+}
+
+TEST_CASE("advice: of a job in items the number of slots is left as it is, for each is an update") {
+  auto times = items_of(3, 3);
+  times.rules.slots = 4;
+  CHECK(advice(times, judged(times)).change == Change::none);
+}
+
+// Each step one worker's slots take twice as long, each time another's.
+JobTimes scattered() {
+  auto times = job_of(4, 4);
+  times.step = 200'000;
+  for (std::size_t step = 0; step < times.steps; ++step) {
+    times.workers[step % 4].slots[step][0] *= 2;
+  }
+  return times;
+}
+
+TEST_CASE("advice: slots that scatter far want a job in which nobody waits for the last") {
+  auto times = scattered();
+  times.is_sync = true;
+  const auto told = advice(times, judged(times));
+  CHECK(told.change == Change::ssp);
+  CHECK(told.number == 9);  // for slots of which some take twice as long: docs/modes.md
+  CHECK(told.gain == doctest::Approx(2 / 1.25).epsilon(0.03));
+}
+
+TEST_CASE("advice: ssp is not said where it gains little more than what keeps the bits, nor where there is none") {
+  auto times = scattered();
+  CHECK(advice(times, judged(times)).change != Change::ssp);  // of local training, or not known
+  times.is_sync = true;
+  CHECK(advice(times, judged(times, {{Cause::data, "worker w1", 2, 1.5, 1.5}})).change != Change::ssp);
+  times.decisions.assign(times.steps, 100);
+  CHECK(advice(times, judged(times)).change != Change::ssp);
+}
+
 }  // namespace
 }  // namespace ballast::insight

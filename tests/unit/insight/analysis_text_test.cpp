@@ -146,5 +146,28 @@ TEST_CASE("programs are told of the job in one object, and of each cause in anot
   CHECK(verdict_json({}).empty());
 }
 
+TEST_CASE("of a job in items it is said how long as many take as a step has, and what its journals cost") {
+  CHECK(verdict_lines(insight::Verdict{20, 592, 600, 1, {}, 12}) ==
+        "a step's 12 items take 592.0 ms (600.0 in a replay), and nothing is found to hold it up\n");
+  CHECK(
+      severity_lines(of_steps(3, 22), std::nullopt, {{Resource::storage, "shard 0 lane 0", 0, 8, 0, 1.2, true}}, false)
+          .ends_with("  shard 0 lane 0             storage                 8.0 ms a record: 1.20 x\n"));
+  CHECK(advice_line({insight::Change::faster_disk, {"shard 0", "shard 1"}, 0, 1.25}) ==
+        "advice: give shard 0 and shard 1 a faster disk, or force the journal to it less often (durability.fsync): a "
+        "step then takes 20.0 % less\n");
+  CHECK(advice_line({insight::Change::wider_bound, {}, 2, 1.25}) ==
+        "advice: make training.staleness.bound 2 times as large (staler updates, so another model): a step then takes "
+        "20.0 % less\n");
+}
+
+TEST_CASE("of ssp it is said that the model is another one") {
+  CHECK(
+      advice_line({insight::Change::ssp, {}, 6, 1.25}) ==
+      "advice: try training.mode: ssp with staleness.bound: 6, where nobody waits for a step's last slot (each slot is "
+      "an update of its own: another model, and other bits with each run): a step then takes 20.0 % less\n");
+  CHECK(advice_json({insight::Change::ssp, {}, 6, 1.25}) ==
+        "{\"advice\":\"ssp\",\"who\":[],\"number\":6,\"gain\":1.25}\n");
+}
+
 }  // namespace
 }  // namespace ballast

@@ -37,6 +37,13 @@ inline JobTimes job_of(std::size_t workers, Slot slots) {
   return times;
 }
 
+// The same, each slot of which is an item: nobody waits for anybody but for what is said.
+inline JobTimes items_of(std::size_t workers, Slot slots, GrantRules rules = {0, 4}) {
+  auto times = job_of(workers, slots);
+  times.items = rules;
+  return times;
+}
+
 inline void slow_down(WorkerTimes& worker, double times) {
   worker.slot *= times;
   for (auto& step : worker.slots) {

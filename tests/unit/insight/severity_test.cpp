@@ -87,7 +87,7 @@ std::vector<std::string> slow(const JobTrace& trace) {
   std::vector<std::string> names;
   for (const auto& found : severities(trace)) {
     if (found.is_slow) {
-      constexpr const char* kWords[] = {"compute", "data", "uplink", "downlink", "processor", "lead"};
+      constexpr const char* kWords[] = {"compute", "data", "uplink", "downlink", "storage", "processor", "lead"};
       names.push_back(found.who + " " + kWords[static_cast<int>(found.resource)]);
     }
   }

@@ -184,7 +184,7 @@ TEST_CASE("verdict: what passes costs seconds, and takes no example from itself"
   CHECK(found.found[0].lost == doctest::Approx(2).epsilon(0.02));
 }
 
-TEST_CASE("verdict: scatter of a tenth passes for nothing") {
+TEST_CASE("verdict: scatter of a tenth passes for no stop of anybody's, but all wait for it") {
   auto times = job_of(4, 16);
   double next = 0.9;
   for (auto& worker : times.workers) {
@@ -195,7 +195,10 @@ TEST_CASE("verdict: scatter of a tenth passes for nothing") {
       }
     }
   }
-  CHECK(verdict_of(times).found.empty());
+  const auto found = verdict_of(times).found;
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].cause == Cause::barrier);
+  CHECK(found[0].cost < 1.1);
 }
 
 TEST_CASE("verdict: a lane's thread without a processor, and a lead that decides late") {
@@ -249,6 +252,81 @@ TEST_CASE("verdict: of shards whose links are slow workers wait for each, and ca
   REQUIRE(found.found.size() == 2);
   // At best a worker's two chunks of a megabyte take 50 ms at 40 a microsecond, not half of it.
   CHECK(found.replayed / found.slowdown > 200 + 50);
+}
+
+TEST_CASE("verdict: in items one that is slow costs what it does not bring") {
+  auto times = items_of(4, 16);
+  slow_down(times.workers[2], 2);
+  const auto found = verdict_of(times, {slow(Resource::compute, "worker w2", 2)});
+  CHECK(found.items == 16);
+  REQUIRE(found.found.size() == 1);
+  CHECK(found.found[0].gain == doctest::Approx(4 / 3.5).epsilon(0.02));
+  CHECK(found.found[0].cost == found.found[0].gain);
+}
+
+TEST_CASE("verdict: a journal that items wait for costs that, of two shards that are as slow each all of it") {
+  auto times = items_of(4, 16);
+  times.lanes[0].journal = 60'000;
+  const auto one = verdict_of(times, {slow(Resource::storage, "shard 0 lane 0", 1.6)});
+  REQUIRE(one.found.size() == 1);
+  CHECK(one.found[0].cause == Cause::storage);
+  CHECK(one.found[0].who == "shard 0");
+  CHECK(one.found[0].gain == doctest::Approx(1.6).epsilon(0.02));
+  times.lanes.push_back(times.lanes[0]);
+  times.lanes[1].shard = 1;
+  times.lanes[1].process = 1;
+  times.shards.resize(2);
+  times.lane_of = {0, 1};
+  auto other = slow(Resource::storage, "shard 1 lane 0", 1.6);
+  other.process = 1;
+  const auto both = verdict_of(times, {slow(Resource::storage, "shard 0 lane 0", 1.6), other});
+  REQUIRE(both.found.size() == 2);
+  for (const auto& each : both.found) {
+    CHECK(each.gain < 1.01);
+    CHECK(each.cost == doctest::Approx(1.6).epsilon(0.02));
+  }
+}
+
+TEST_CASE("verdict: in rounds nobody waits for a disk") {
+  auto times = job_of(4, 16);
+  times.lanes[0].journal = 60'000;
+  CHECK(verdict_of(times, {slow(Resource::storage, "shard 0 lane 0", 1.6)}).found.empty());
+}
+
+// One worker's slots of a step are longer than the others', each time another's.
+void scatter_slots(JobTimes& times, double longer) {
+  for (std::size_t step = 0; step < times.steps; ++step) {
+    for (auto& slot : times.workers[step % times.workers.size()].slots[step]) {
+      slot *= longer;
+    }
+  }
+}
+
+TEST_CASE("verdict: slots that scatter make all wait, though nobody is slower for long") {
+  auto times = job_of(4, 16);
+  times.steps = 8;
+  for (auto& worker : times.workers) {
+    worker.slots.resize(8);
+  }
+  scatter_slots(times, 1.25);
+  const auto found = verdict_of(times);
+  REQUIRE(found.found.size() == 1);
+  CHECK(found.found[0].cause == Cause::barrier);
+  CHECK(found.found[0].who == "all workers");
+  CHECK(found.found[0].cost == doctest::Approx(1.25 / (1 + 0.25 / 4)).epsilon(0.01));
+  CHECK(found.found[0].gain == found.found[0].cost);
+  CHECK(found.slowdown == found.found[0].cost);
+  CHECK(found.found[0].severity == doctest::Approx(1.25 / (1 + 0.25 / 4)).epsilon(0.01));
+}
+
+TEST_CASE("verdict: what scatters less than what is worth a word is no cause, nor is it one beside somebody slow") {
+  auto times = job_of(4, 16);
+  scatter_slots(times, 1.02);
+  CHECK(verdict_of(times).found.empty());
+  slow_down(times.workers[1], 2);
+  const auto found = verdict_of(times, {slow(Resource::compute, "worker w1", 2)});
+  REQUIRE(found.found.size() == 1);
+  CHECK(found.found[0].cause == Cause::compute);
 }
 
 }  // namespace

@@ -1,0 +1,170 @@
+#include "insight/mending.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "insight/medians.h"
+
+namespace ballast::insight {
+namespace {
+
+constexpr double kIdealDecision = 1'000;
+
+// Microseconds for a byte: a rate of 0 takes none.
+double slowness(double rate) { return rate > 0 ? 1 / rate : 0; }
+double faster(double rate, double slowness_of_peers) {
+  const auto least = std::min(slowness(rate), slowness_of_peers);
+  return least > 0 ? 1 / least : 0;
+}
+
+// A shard that is slow alone has a link of its own: with what it carries more all of them do.
+void widen(double& own, double& all, double usual) {
+  if (own > 0 && usual > own) {
+    all += all > 0 ? usual - own : 0;
+    own = usual;
+  }
+}
+
+// In what order causes are mended: stops first, for which slots are odd shows beside the worker's others as they were;
+// what is left of their scatter last.
+int turn_of(Cause cause) { return cause == Cause::passing ? 0 : cause == Cause::barrier ? 2 : 1; }
+
+void mend_stops(WorkerTimes& own) {
+  const auto slot = own.slot;
+  own.stops.clear();
+  for (auto& step : own.slots) {
+    std::ranges::transform(step, step.begin(), [&](double each) { return is_odd(each, own) ? slot : each; });
+  }
+}
+
+// Slots of a worker as long as they are in the mean; what is odd among them stays.
+void even_out(WorkerTimes& own) {
+  std::vector<double> usual;
+  for (const auto& step : own.slots) {
+    std::ranges::copy_if(step, std::back_inserter(usual), [&](double slot) { return !is_odd(slot, own); });
+  }
+  const auto each = mean(usual);
+  for (auto& step : own.slots) {
+    std::ranges::transform(step, step.begin(), [&](double slot) { return is_odd(slot, own) ? slot : each; });
+  }
+}
+
+void give_processor(JobTimes& times, std::size_t place) {
+  auto& lane = times.lanes[place];
+  lane.message /= lane.starved * lane.behind;
+  lane.behind = 1;
+  for (std::size_t chunk = 0; chunk < times.lane_of.size(); ++chunk) {
+    if (times.lane_of[chunk] == place) {
+      times.sum[chunk] /= lane.starved;
+      times.apply[chunk] /= lane.starved;
+    }
+  }
+  lane.starved = 1;
+}
+
+}  // namespace
+
+JobTimes Mending::mended(const std::vector<Suspect>& which) const {
+  auto times = as_is_;
+  for (const int turn : {0, 1, 2}) {
+    for (const auto& one : which) {
+      if (turn_of(one.cause) == turn) {
+        mend(times, one);
+      }
+    }
+  }
+  return times;
+}
+
+bool Mending::is_suspected(Cause cause, std::size_t place) const {
+  return std::ranges::find(suspects_, Suspect{cause, place}) != suspects_.end();
+}
+
+// Workers that waited for a shard's link were not seen to carry what theirs can: twice as much, as far as one knows.
+// Where it is known how much one carries, no more than that.
+void Mending::relieve(JobTimes& times) const {
+  constexpr double kMore = 2;
+  const auto more = [&](double rate) {
+    return as_is_.line > 0 ? std::max(rate, std::min(kMore * rate, as_is_.line)) : kMore * rate;
+  };
+  for (std::size_t i = 0; i < times.workers.size(); ++i) {
+    if (!is_suspected(Cause::worker_link, i)) {
+      times.workers[i].up = more(as_is_.workers[i].up);
+      times.workers[i].down = more(as_is_.workers[i].down);
+    }
+  }
+}
+
+double Mending::seen_by_others(std::size_t shard, double ServerLink::*rate) const {
+  const auto slow =
+      peers(Cause::server_link, shard, as_is_.shards, [&](const ServerLink& each) { return slowness(each.*rate); });
+  return slow > 0 ? 1 / slow : 0;
+}
+
+void Mending::speed_up(JobTimes& times, std::size_t place) const {
+  auto& own = times.workers[place];
+  const auto usual = peers(Cause::compute, place, as_is_.workers, [](const auto& worker) { return worker.slot; });
+  const auto part = own.slot > 0 && usual > 0 ? std::min(1.0, usual / own.slot) : 1;
+  const auto whole = own;
+  own.slot *= part;
+  // Its gradients become ready as theirs do: what makes it slow may come before all of them.
+  for (std::size_t chunk = 0; chunk < own.ready.size(); ++chunk) {
+    own.ready[chunk] =
+        peers(Cause::compute, place, as_is_.workers, [&](const auto& worker) { return worker.ready[chunk]; });
+  }
+  for (auto& step : own.slots) {
+    // Of one that is odd the worker's usual part is mended, not the stop.
+    std::ranges::transform(step, step.begin(), [&](double slot) {
+      return is_odd(slot, whole) ? slot - whole.slot + own.slot : slot * part;
+    });
+  }
+}
+
+void Mending::mend_link(JobTimes& times, std::size_t place) const {
+  auto& own = times.workers[place];
+  const auto& all = as_is_.workers;
+  own.up = faster(own.up, peers(Cause::worker_link, place, all, [](const auto& each) { return slowness(each.up); }));
+  own.down =
+      faster(own.down, peers(Cause::worker_link, place, all, [](const auto& each) { return slowness(each.down); }));
+  own.delay = std::min(own.delay, peers(Cause::worker_link, place, all, [](const auto& each) { return each.delay; }));
+}
+
+void Mending::mend_shard_link(JobTimes& times, std::size_t place) const {
+  auto& own = times.shards[place];
+  widen(own.in, times.servers.in, seen_by_others(place, &ServerLink::seen_in));
+  widen(own.out, times.servers.out, seen_by_others(place, &ServerLink::seen_out));
+  relieve(times);
+}
+
+void Mending::mend(JobTimes& times, const Suspect& one) const {
+  switch (one.cause) {
+    case Cause::compute:
+      return speed_up(times, one.place);
+    case Cause::passing:
+      return mend_stops(times.workers[one.place]);
+    case Cause::data:
+      times.workers[one.place].fetch = 0;
+      return;
+    case Cause::worker_link:
+      return mend_link(times, one.place);
+    case Cause::server_link:
+      return mend_shard_link(times, one.place);
+    case Cause::processor:
+      return give_processor(times, one.place);
+    case Cause::storage:
+      for (auto& lane : times.lanes) {
+        lane.journal = lane.shard == one.place ? 0 : lane.journal;
+      }
+      return;
+    case Cause::barrier:
+      std::ranges::for_each(times.workers, even_out);
+      return;
+    case Cause::lead:
+      std::ranges::transform(times.decisions, times.decisions.begin(),
+                             [](double each) { return std::min(each, kIdealDecision); });
+      return;
+  }
+}
+
+}  // namespace ballast::insight

@@ -1,0 +1,138 @@
+#include "insight/suspects.h"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <utility>
+
+#include "insight/medians.h"
+
+namespace ballast::insight {
+namespace {
+
+constexpr double kUnheardLink = 1.3;
+constexpr double kSlowShardLink = 1.5;
+constexpr double kOddMatters = 0.02;  // of the time looked at
+constexpr std::size_t kMostSuspects = 16;
+
+// Of two the smaller.
+double lower_median(std::vector<double> values) { return quantile(std::move(values), 0.49); }
+
+// What its odd slots take more than others, and its stops before them; microseconds.
+double odd_time(const WorkerTimes& own) {
+  double time = std::accumulate(own.stops.begin(), own.stops.end(), 0.0);
+  for (const auto& step : own.slots) {
+    for (const auto slot : step) {
+      time += is_odd(slot, own) ? slot - own.slot : 0;
+    }
+  }
+  return time;
+}
+
+class Suspects {
+ public:
+  Suspects(const JobTimes& times, const std::vector<Severity>& severities) : times_(times) {
+    for (const auto& one : severities) {
+      if (one.is_slow) {
+        suspect(one);
+      }
+    }
+    workers();
+    servers();
+    std::ranges::stable_sort(all_, std::greater(), &Suspect::severity);
+    all_.resize(std::min(all_.size(), kMostSuspects));
+  }
+  [[nodiscard]] const std::vector<Suspect>& all() const { return all_; }
+
+ private:
+  void add(Cause cause, std::size_t place, double severity) {
+    const auto found = std::ranges::find(all_, Suspect{cause, place});
+    if (found == all_.end()) {
+      all_.push_back({cause, place, severity});
+    } else {
+      found->severity = std::max(found->severity, severity);
+    }
+  }
+
+  void suspect(const Severity& one) {
+    const auto worker = std::ranges::find(times_.workers, one.process, &WorkerTimes::process) - times_.workers.begin();
+    const auto lane = std::ranges::find(times_.lanes, one.process, &LaneTimes::process) - times_.lanes.begin();
+    const bool is_worker = worker < std::ssize(times_.workers);
+    switch (one.resource) {
+      case Resource::compute:
+        return is_worker ? add(Cause::compute, static_cast<std::size_t>(worker), one.times) : void();
+      case Resource::data:
+        return is_worker ? add(Cause::data, static_cast<std::size_t>(worker), one.times) : void();
+      case Resource::uplink:
+      case Resource::downlink:
+        return is_worker ? add(Cause::worker_link, static_cast<std::size_t>(worker), one.times) : void();
+      case Resource::processor:
+        return lane < std::ssize(times_.lanes) ? add(Cause::processor, static_cast<std::size_t>(lane), one.times)
+                                               : void();
+      case Resource::storage:
+        return lane < std::ssize(times_.lanes) && times_.items
+                   ? add(Cause::storage, times_.lanes[static_cast<std::size_t>(lane)].shard, one.times)
+                   : void();
+      case Resource::lead:
+        return times_.decisions.empty() ? void() : add(Cause::lead, 0, one.times);
+    }
+  }
+
+  // What passes; and those of which too few messages went to be measured by them.
+  void workers() {
+    const auto window = times_.step * static_cast<double>(times_.steps);
+    std::vector<double> odd;
+    std::vector<double> rates;
+    for (const auto& worker : times_.workers) {
+      odd.push_back(odd_time(worker));
+      rates.push_back(worker.up);
+    }
+    const auto usual = lower_median(odd);
+    for (std::size_t i = 0; i < times_.workers.size(); ++i) {
+      if (odd[i] > kOddMatters * window && odd[i] > 2 * usual) {
+        add(Cause::passing, i, odd[i] / window + 1);
+      }
+      const auto& own = times_.workers[i];
+      if (!own.has_slots() && own.up > 0 &&
+          own.up * kUnheardLink < median(rates)) {  // the upper one: of two the other's
+        add(Cause::worker_link, i, median(rates) / own.up);
+      }
+    }
+  }
+
+  void servers() {
+    for (std::size_t i = 0; i < times_.shards.size(); ++i) {
+      std::vector<double> in;
+      std::vector<double> out;
+      for (std::size_t k = 0; k < times_.shards.size(); ++k) {
+        if (k != i) {
+          in.push_back(times_.shards[k].seen_in);
+          out.push_back(times_.shards[k].seen_out);
+        }
+      }
+      const auto& own = times_.shards[i];
+      const auto slower =
+          std::max(own.seen_in > 0 ? median(in) / own.seen_in : 1, own.seen_out > 0 ? median(out) / own.seen_out : 1);
+      if (slower > kSlowShardLink) {
+        add(Cause::server_link, i, slower);
+      }
+    }
+  }
+
+  const JobTimes& times_;
+  std::vector<Suspect> all_;
+};
+
+}  // namespace
+
+bool is_odd(double slot, const WorkerTimes& own) {
+  constexpr double kOdd = 1.3;
+  constexpr double kOddLeast = 10'000;  // microseconds
+  return slot > kOdd * own.slot + kOddLeast;
+}
+
+std::vector<Suspect> suspects(const JobTimes& times, const std::vector<Severity>& severities) {
+  return Suspects(times, severities).all();
+}
+
+}  // namespace ballast::insight

@@ -1,0 +1,26 @@
+// Who may hold a job back.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "insight/job_times.h"
+#include "insight/severity.h"
+#include "insight/verdict.h"
+
+namespace ballast::insight {
+
+struct Suspect {
+  Cause cause = Cause::compute;
+  std::size_t place = 0;  // of the worker, lane or shard; 0 of what is all's
+  double severity = 1;
+  bool operator==(const Suspect& other) const { return cause == other.cause && place == other.place; }
+};
+
+// Whether a slot took so much longer than its worker's others that it passes for a hiccup.
+bool is_odd(double slot, const WorkerTimes& own);
+
+// The slowest beside their peers, each of whom takes two replays: sixteen at most.
+std::vector<Suspect> suspects(const JobTimes& times, const std::vector<Severity>& severities);
+
+}  // namespace ballast::insight
