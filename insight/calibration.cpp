@@ -84,7 +84,7 @@ JobTimes with_lanes_behind(JobTimes times, double behind) {
   return times;
 }
 
-// Calls `change` with that rate of each shard, what was seen of it, and what is usual of them all.
+// Calls `change` with that rate of each shard of which something was seen, and whether that is slow beside the others.
 template <typename Change>
 void each_shard(JobTimes& times, double ServerLink::*rate, double ServerLink::*seen, Change&& change) {
   std::vector<double> all;
@@ -93,7 +93,9 @@ void each_shard(JobTimes& times, double ServerLink::*rate, double ServerLink::*s
   }
   const auto usual = median(std::move(all));
   for (auto& shard : times.shards) {
-    change(shard.*rate, shard.*seen < kSlowBeside * usual);
+    if (shard.*seen > 0) {  // else it is what was declared, or seen at another time
+      change(shard.*rate, shard.*seen < kSlowBeside * usual);
+    }
   }
 }
 

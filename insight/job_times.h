@@ -31,6 +31,7 @@ struct WorkerTimes {
   // What one to the lead, or from it, waits at most behind gradients or weights that are on their way.
   double queue_up = 0;
   double queue_down = 0;
+  double line = 0;    // what its machine's link carries, as it was declared; 0: it was not
   double resent = 0;  // the part of what went over its link that its kernel or the lanes' have sent again
 
   [[nodiscard]] bool is_lossy() const {
@@ -63,6 +64,7 @@ struct ServerLink {
   // What was measured, to be set beside others, whatever a replay takes.
   double seen_in = 0;
   double seen_out = 0;
+  double line = 0;  // of what was declared of its machine's link its part; 0: nothing was
 };
 
 // What a way carries of which nothing was seen: as much as the other one.

@@ -61,6 +61,7 @@ bool is_of(TraceKind kind, TraceRole role) {
     case TraceKind::work:
       return role == TraceRole::lane;
     case TraceKind::link:
+    case TraceKind::line:
       return role != TraceRole::lead;
     case TraceKind::decision:
       break;
@@ -81,6 +82,7 @@ Times on_one_clock(const Peers& peers, const ProcessTrace& process, const TraceR
     case TraceKind::work:
       return {own(record.first), own(record.second), 0, 0};
     case TraceKind::link:
+    case TraceKind::line:
       return {own(record.first), 0, 0, 0};
     case TraceKind::push:
       return {own(record.first), own(record.second), own(record.third), 0};

@@ -57,8 +57,8 @@ std::vector<double> shards_of(const LinkRates& links) {
 
 }  // namespace
 
-KnownLinks known_links(const LinkRates& in, const LinkRates& out) {
-  const auto line = line_rate(in, out);
+KnownLinks known_links(const LinkRates& in, const LinkRates& out, double declared) {
+  const auto line = declared > 0 ? declared : line_rate(in, out);
   return {{workers_of(in, line), shards_of(in), in.all > 0 ? in.all : out.all},
           {workers_of(out, line), shards_of(out), out.all > 0 ? out.all : in.all},
           line};

@@ -28,17 +28,19 @@ class Links {
     const auto stretch = std::clamp(times_.step / 8, 2'000.0, 40'000.0);
     const auto in = link_rates(contributions(), times_.workers.size(), times_.shards.size(), stretch);
     const auto out = link_rates(weights(), times_.workers.size(), times_.shards.size(), stretch);
-    const auto known = known_links(in, out);
+    const auto known = known_links(in, out, times_.line);
     times_.line = known.line;
     const auto whole = whole_of([](const LaneTimes&) { return true; });
-    times_.servers = {whole * known.in.all, whole * known.out.all};
+    times_.servers.in = whole * known.in.all;
+    times_.servers.out = whole * known.out.all;
+    times_.servers.seen_in = whole * in.all;
+    times_.servers.seen_out = whole * out.all;
     times_.is_borrowed = {in.all <= 0 && known.in.all > 0, out.all <= 0 && known.out.all > 0};
     for (std::uint32_t shard = 0; shard < times_.shards.size(); ++shard) {
       const auto part = whole_of([&](const LaneTimes& lane) { return lane.shard == shard; });
       auto& own = times_.shards[shard];
-      own = {part * known.in.shards[shard], part * known.out.shards[shard]};
-      own.seen_in = own.in;
-      own.seen_out = own.out;
+      own.in = own.seen_in = part * known.in.shards[shard];
+      own.out = own.seen_out = part * known.out.shards[shard];
     }
     for (std::size_t i = 0; i < times_.workers.size(); ++i) {
       auto& own = times_.workers[i];

@@ -124,16 +124,25 @@ void Mending::speed_up(JobTimes& times, std::size_t place) const {
 void Mending::mend_link(JobTimes& times, std::size_t place) const {
   auto& own = times.workers[place];
   const auto& all = as_is_.workers;
-  own.up = faster(own.up, peers(Cause::worker_link, place, all, [](const auto& each) { return slowness(each.up); }));
-  own.down =
-      faster(own.down, peers(Cause::worker_link, place, all, [](const auto& each) { return slowness(each.down); }));
+  // No faster than its line.
+  const auto as_peers = [&](double WorkerTimes::*rate) {
+    const auto usual = peers(Cause::worker_link, place, all, [&](const auto& each) { return slowness(each.*rate); });
+    return faster(own.*rate, std::max(usual, slowness(own.line)));
+  };
+  own.up = as_peers(&WorkerTimes::up);
+  own.down = as_peers(&WorkerTimes::down);
   own.delay = std::min(own.delay, peers(Cause::worker_link, place, all, [](const auto& each) { return each.delay; }));
 }
 
 void Mending::mend_shard_link(JobTimes& times, std::size_t place) const {
-  auto& own = times.shards[place];
-  widen(own.in, times.servers.in, seen_by_others(place, &ServerLink::seen_in));
-  widen(own.out, times.servers.out, seen_by_others(place, &ServerLink::seen_out));
+  if (place == times.shards.size()) {
+    times.servers.in = std::max(times.servers.in, times.servers.line);
+    times.servers.out = std::max(times.servers.out, times.servers.line);
+  } else {
+    auto& own = times.shards[place];
+    widen(own.in, times.servers.in, std::max(own.line, seen_by_others(place, &ServerLink::seen_in)));
+    widen(own.out, times.servers.out, std::max(own.line, seen_by_others(place, &ServerLink::seen_out)));
+  }
   relieve(times);
 }
 

@@ -14,7 +14,7 @@ using Json = nlohmann::json;
 constexpr int kFormat = 1;
 constexpr std::array<std::string_view, static_cast<std::size_t>(kLastTraceKind) + 1> kKinds = {
     "fetch", "weights",  "slot",    "push", "pull",     "contribution", "update",
-    "reply", "snapshot", "journal", "work", "decision", "link"};
+    "reply", "snapshot", "journal", "work", "decision", "link",         "line"};
 constexpr std::array<std::string_view, 3> kRoles = {"lead", "lane", "worker"};
 
 template <typename Enum, std::size_t N>

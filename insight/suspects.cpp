@@ -113,10 +113,19 @@ class Suspects {
       const auto& own = times_.shards[i];
       const auto slower =
           std::max(own.seen_in > 0 ? median(in) / own.seen_in : 1, own.seen_out > 0 ? median(out) / own.seen_out : 1);
-      if (slower > kSlowShardLink) {
-        add(Cause::server_link, i, slower);
+      if (const auto beside = std::max(slower, below_line(own)); beside > kSlowShardLink) {
+        add(Cause::server_link, i, beside);
       }
     }
+    if (const auto all = below_line(times_.servers); all > kSlowShardLink) {
+      add(Cause::server_link, times_.shards.size(), all);
+    }
+  }
+
+  // How many times as much was declared as it was seen to carry where it was in the way.
+  static double below_line(const ServerLink& link) {
+    const auto times = [&](double seen) { return link.line > 0 && seen > 0 ? link.line / seen : 1; };
+    return std::max(times(link.seen_in), times(link.seen_out));
   }
 
   const JobTimes& times_;

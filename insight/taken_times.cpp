@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "insight/declared_lines.h"
 #include "insight/link_times.h"
 #include "insight/medians.h"
 
@@ -43,7 +44,9 @@ std::optional<JobTimes> TakenTimes::all() {
   constexpr Micros kLookSpan = 1'000'000;  // kernels are asked once a second
   const Connections connections(trace_, span_.began, span_.ended + kLookSpan);
   of_connections(connections);
+  add_declared_lines(trace_, times_);
   add_link_times(trace_, peers_, connections, times_);
+  fill_in_declared(times_);
   return std::move(times_);
 }
 

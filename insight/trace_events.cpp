@@ -184,6 +184,8 @@ class Writer {
         return share(record, times);
       case TraceKind::link:
         return link(process, record, times);
+      case TraceKind::line:
+        return;  // it takes no time
       case TraceKind::decision:
         return beside(kDecisions, "decision", times.first, times.second, record);
     }

@@ -20,7 +20,7 @@ std::string name_of(const JobTimes& times, const Suspect& one) {
     case Cause::processor:
       return times.lanes[one.place].name;
     case Cause::server_link:
-      return "shard " + std::to_string(one.place);
+      return one.place == times.shards.size() ? "servers" : "shard " + std::to_string(one.place);
     case Cause::storage:
       return "shard " + std::to_string(one.place);
     case Cause::barrier:

@@ -72,6 +72,7 @@ void add_record(WaterfallRow& row, const Shown& window, TraceKind kind, const Ti
     case TraceKind::fetch:  // beside all else, by readers
     case TraceKind::work:
     case TraceKind::link:
+    case TraceKind::line:
       break;
   }
 }

@@ -80,6 +80,7 @@ bool belongs_by_step(const ProcessTrace& process, const TraceRecord& record, con
       return at > span.began && at <= span.ended + kWorkSpan;
     }
     case TraceKind::link:
+    case TraceKind::line:
       return process.on_lead(record.first) <= span.ended + kWorkSpan;  // the newest says what a link carries
     case TraceKind::fetch:
     case TraceKind::weights:
@@ -106,6 +107,7 @@ Micros end_of(const ProcessTrace& process, const TraceRecord& record) {
     case TraceKind::update:
       return process.on_lead(record.third);
     case TraceKind::link:
+    case TraceKind::line:
       return process.on_lead(record.first);
     case TraceKind::fetch:
     case TraceKind::weights:
@@ -122,8 +124,9 @@ Micros end_of(const ProcessTrace& process, const TraceRecord& record) {
 
 bool belongs_by_time(const ProcessTrace& process, const TraceRecord& record, const TimeSpan& span) {
   const auto at = end_of(process, record);
-  const bool is_of_thread = record.kind == TraceKind::work || record.kind == TraceKind::link;
-  return (at > span.began || record.kind == TraceKind::link) && at <= span.ended + (is_of_thread ? kWorkSpan : 0);
+  const bool is_of_link = record.kind == TraceKind::link || record.kind == TraceKind::line;
+  const bool is_of_thread = record.kind == TraceKind::work || is_of_link;
+  return (at > span.began || is_of_link) && at <= span.ended + (is_of_thread ? kWorkSpan : 0);
 }
 
 std::vector<TraceRecord> last_slots(const ProcessTrace& process, const Window& window) {

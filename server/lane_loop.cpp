@@ -7,6 +7,7 @@
 
 #include "common/job/steps.h"
 #include "common/log/log.h"
+#include "common/machine/machine_id.h"
 #include "common/net/clock.h"
 #include "server/fault.h"
 
@@ -48,7 +49,8 @@ LaneLoop::LaneLoop(zmq::context_t& context, const ServerKeys& keys, const Job& j
       storage_(job, std::move(services), config.id.lane, ids_of(config), config.memory_bytes),
       metrics_(metrics, config.id, config.lanes, storage_.tallies()),
       lateness_(lateness),
-      trace_(config.lanes, updates_per_step(job.spec.training), ids_of(config)),
+      trace_(config.lanes, updates_per_step(job.spec.training), ids_of(config),
+             {bytes_of_mbit(job.spec.cluster.link_mbit), machine_id()}),
       handshakes_(metrics, "lane " + std::to_string(config.id.lane)),
       ticks_(kLaneTick),
       lead_patience_(addresses.lead_patience),
@@ -168,6 +170,7 @@ void LaneLoop::look_at_links(Micros now) {
   if (!trace_.wants_links(now)) {
     return;
   }
+  trace_.line(lane_.open_step(), now);
   for (const auto& [session, socket] : workers_.sockets()) {
     if (const auto info = link_info(socket)) {
       trace_.link(lane_.open_step(), session, *info, now);

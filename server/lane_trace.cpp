@@ -26,8 +26,8 @@ void bound(Map& map) {
 
 }  // namespace
 
-LaneTrace::LaneTrace(std::uint32_t lanes, std::uint32_t updates, const std::vector<ChunkId>& chunks)
-    : ring_(TraceRing::kOfProcess / std::max(lanes, 1U)), updates_(updates) {
+LaneTrace::LaneTrace(std::uint32_t lanes, std::uint32_t updates, const std::vector<ChunkId>& chunks, DeclaredLine line)
+    : ring_(TraceRing::kOfProcess / std::max(lanes, 1U)), updates_(updates), links_(line) {
   for (const auto chunk : chunks) {
     newest_.try_emplace(chunk);
   }

@@ -17,7 +17,7 @@ class LaneTrace {
  public:
   // `lanes` of this process share what a process may keep. `updates`: of a step. `chunks`: the
   // lane's.
-  LaneTrace(std::uint32_t lanes, std::uint32_t updates, const std::vector<ChunkId>& chunks);
+  LaneTrace(std::uint32_t lanes, std::uint32_t updates, const std::vector<ChunkId>& chunks, DeclaredLine line = {});
 
   // ---- contributions and updates
 
@@ -53,6 +53,11 @@ class LaneTrace {
 
   // Whether links are to be looked at now.
   [[nodiscard]] bool wants_links(Micros now) { return links_.is_due(now); }
+  void line(Step step, Micros now) {
+    if (const auto record = links_.line(step, now)) {
+      ring_.add(*record);
+    }
+  }
   void link(Step step, SessionId session, const LinkInfo& info, Micros now) {
     if (const auto record = links_.record(step, session, info, now)) {
       ring_.add(*record);

@@ -90,7 +90,7 @@ class Shard {
   void make_lanes();
   bool begin(std::vector<std::jthread>& loops);
   template <typename Loop>
-  std::jthread start(Loop& loop);
+  std::jthread start(Loop& loop, const std::string& name);
   void ended(const std::string& failure);
   void over(const LaneLoop& lane);
   void over(const LeadLoop& /*lead*/) {}

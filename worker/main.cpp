@@ -70,6 +70,8 @@ std::optional<int> parse(int argc, char** argv, Options& options) {
   ballast::add_log_files(app, given.log_files);
   app.add_option("--backend", given.backend, "auto, cpu or cuda")->check(CLI::IsMember({"auto", "cpu", "cuda"}));
   app.add_option("--device", given.device, "which GPU, as CUDA counts them")->check(CLI::Range(63));
+  app.add_option("--link-mbit", given.link_mbit, "what this machine's network link carries, in Mbit/s each way")
+      ->check(CLI::Range(ballast::kMaxLinkMbit));
   ballast::add_unfinished_code(app, options.unfinished_code);
   ballast::add_lead_patience(app, options.lead_patience,
                              "end well when no lead was heard for so long: the job is over (default: never)");
@@ -101,6 +103,7 @@ std::optional<int> parse(int argc, char** argv, Options& options) {
   use("--log-files", &ballast::WorkerSpec::log_files);
   use("--backend", &ballast::WorkerSpec::backend);
   use("--device", &ballast::WorkerSpec::device);
+  use("--link-mbit", &ballast::WorkerSpec::link_mbit);
   if (spec.lead.empty() && options.probe.empty()) {
     throw ballast::UsageError("no lead: say --lead ADDRESS, or lead: in the worker file");
   }

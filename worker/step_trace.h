@@ -16,7 +16,8 @@ namespace ballast {
 // One thread, the loop's. What is not settled yet is as much as the core has: gradients and weights.
 class StepTrace {
  public:
-  StepTrace() : ring_(std::make_shared<TraceRing>(TraceRing::kOfProcess)) {}
+  explicit StepTrace(DeclaredLine line = {})
+      : ring_(std::make_shared<TraceRing>(TraceRing::kOfProcess)), links_(line) {}
 
   // Once, before anything else: how many updates a step has.
   void steps_have(std::uint32_t updates) { updates_ = updates; }
@@ -43,6 +44,11 @@ class StepTrace {
 
   // Whether links are to be looked at now.
   [[nodiscard]] bool wants_links(Micros now) { return links_.is_due(now); }
+  void line(Micros now) {
+    if (const auto record = links_.line(step_, now)) {
+      ring_->add(*record);
+    }
+  }
   void link(std::uint32_t lane, const LinkInfo& info, Micros now) {
     if (const auto record = links_.record(step_, lane, info, now)) {
       ring_->add(*record);

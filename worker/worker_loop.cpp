@@ -6,6 +6,7 @@
 
 #include "common/job/steps.h"
 #include "common/log/log.h"
+#include "common/machine/machine_id.h"
 #include "common/net/clock.h"
 #include "common/net/random_id.h"
 #include "worker/compute/choose.h"
@@ -47,6 +48,7 @@ WorkerLoop::WorkerLoop(const WorkerSpec& spec, std::optional<Fault> fault, Metri
       death_(fault),
       account_(Account::from_environment()),
       metrics_(metrics),
+      trace_({bytes_of_mbit(spec.link_mbit), machine_id()}),
       keys_(spec.keys.empty() ? nullptr : std::make_unique<ClientKeys>(spec.keys)),
       lead_(spec.lead, session, keys_.get()),
       lanes_(session, keys_.get()),
@@ -127,6 +129,7 @@ void WorkerLoop::look_at_links(Micros now) {
   if (!trace_.wants_links(now)) {
     return;
   }
+  trace_.line(now);
   for (std::uint32_t lane = 0; lane < lanes_.size(); ++lane) {
     if (const auto info = lanes_.link(lane)) {
       trace_.link(lane, *info, now);

@@ -37,9 +37,9 @@ def total(values, beginning):
     return sum(value for series, value in values.items() if series.startswith(beginning))
 
 
-def job_text(slots, workers, slot_seconds, size, balance, training=""):
-    """Timed compute, no snapshot, no evaluation, and an epoch that does not end: nothing but slots and links takes time.
-    `balance`: more keys of the cluster, or none; `training`: more lines of the training, or none."""
+def job_text(slots, workers, slot_seconds, size, balance, training="", durability="mode: final"):
+    """Timed compute, no evaluation, and an epoch that does not end: nothing but slots and links takes time, unless
+    `durability` has snapshots. `balance`: more keys of the cluster, or none; `training`: more lines of the training, or none."""
     tensors = ", ".join(f"{{name: t{number}, shape: [{int(size) // 4 // TENSORS}]}}" for number in range(TENSORS))
     return f"""\
 job: stragglers
@@ -51,7 +51,7 @@ training:
   max_steps: 1000000
   optimizer: {{name: sgd, learning_rate: 0.01}}
 {training}cluster: {{shards: {SHARDS}, lanes: 1, workers: {workers}, start_workers: {workers}{balance}}}
-durability: {{mode: final}}
+durability: {{{durability}}}
 """
 
 
@@ -95,16 +95,18 @@ class Closes(threading.Thread):
 class Cluster:
     """Ended by end(), whatever happens: every process is known by its pid and killed by it."""
 
-    def __init__(self, folder, job, links, delays, watcher, chunks, servers=None, apart=None, wired=(), environment=None):
+    def __init__(self, folder, job, links, delays, watcher, chunks, servers=None, apart=None, wired=(), environment=None, declared=0):
         """`links`: bytes per second of each worker's link, both ways; `delays`: by worker, milliseconds before each slot;
         `watcher`: the worker by whose account steps close; `chunks`: of the model, with that of its statistics;
         `servers`: bytes per second of the servers' link, by default half of what the workers' are together; `apart`: the
-        same by shard, each on a host of its own; `wired`: workers whose links are wires (hosts.Wire)."""
+        same by shard, each on a host of its own; `wired`: workers whose links are wires (hosts.Wire); `declared`: what workers say of
+        theirs, in Mbit/s."""
         self.folder = folder
         self.links = links
         self.apart = apart
         self.groups = []
         self.watcher = watcher
+        self.declared = declared
         self.processes = {}
         self.stopped = set()
         self.job = folder / "job.yaml"
@@ -158,7 +160,9 @@ class Cluster:
             address = self.hosts.address[self.host_of(shard)]
             self._start(f"s{shard}", self.host_of(shard), harness.SERVER, "--job", self.job, "--shard", shard, "--lead", self.lead(),
                         "--bind", f"tcp://{address}:{LANE_PORT + 10 * shard}", "--database", self.folder / f"shard-{shard}",
-                        "--metrics", f"127.0.0.1:{METRICS_PORT + shard}", "--insecure")
+                        "--metrics", f"127.0.0.1:{METRICS_PORT + shard}", "--insecure",
+                        environment={**self._environment, "LD_PRELOAD": str(harness.SLOW_DISK),
+                                     "BALLAST_SLOW_DISK": str(self._slow_disk(shard))})
         for worker in range(len(self.links)):
             self.start_worker(worker)
 
@@ -168,7 +172,8 @@ class Cluster:
         if worker == self.watcher:
             environment["BALLAST_WORKER_ACCOUNT"] = str(self.folder / "closes")
         self._start(name, name, harness.WORKER, "--lead", self.lead(), "--name", name, "--metrics",
-                    f"127.0.0.1:{METRICS_PORT}", environment=environment)
+                    f"127.0.0.1:{METRICS_PORT}", *(["--link-mbit", self.declared] if self.declared else []),
+                    environment=environment)
 
     def _start(self, name, host, *words, environment=None):
         with open(self.folder / f"{name}.log", "ab") as log:
@@ -189,6 +194,21 @@ class Cluster:
         group = cgroups.Processors(share, name)
         self.groups.append(group)
         group.enter(self.processes[name].pid)
+
+    def limit_thread(self, name, thread, share):
+        """Of one processor, for one thread of the process alone: that of this name."""
+        tasks = pathlib.Path(f"/proc/{self.processes[name].pid}/task")
+        tid = next(task.name for task in tasks.iterdir() if (task / "comm").read_text().strip() == thread)
+        group = cgroups.Processors(share, f"{name}-{thread}")
+        self.groups.append(group)
+        group.enter_thread(tid)
+
+    def slow_disk(self, shard, milliseconds):
+        """What each call that waits for the disk takes more."""
+        self._slow_disk(shard).write_text(str(milliseconds))
+
+    def _slow_disk(self, shard):
+        return self.folder / f"slow-disk-{shard}"
 
     def kill_worker(self, worker):
         self.signal(worker, signal.SIGKILL)
@@ -234,12 +254,12 @@ class Cluster:
     def worker_page(self, worker):
         return None if f"w{worker}" in self.stopped else self.page(f"w{worker}", METRICS_PORT)
 
-    def wait_for(self, what, holds):
-        limit = time.monotonic() + PATIENCE
+    def wait_for(self, what, holds, patience=PATIENCE):
+        limit = time.monotonic() + patience
         while not holds():
             self.check()
             if time.monotonic() > limit:
-                raise RuntimeError(f"waited {PATIENCE} s for {what}\n{self.logs()}")
+                raise RuntimeError(f"waited {patience} s for {what}\n{self.logs()}")
             time.sleep(0.1)
 
     def wait_until_all_train(self):

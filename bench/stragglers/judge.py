@@ -15,7 +15,7 @@ import harness  # pylint: disable=wrong-import-position
 COUNTS = 1.05       # what costs less is not asked for
 LEAST_LOST = 0.3    # seconds, likewise
 SETTLED = 30        # steps after the begin of a pause: it is over, and all is as before
-MANY = 60           # steps that say what a cause costs in the long run: the last ones of those that were measured
+MANY = 100          # steps that say what a cause costs in the long run: the last ones of those that were measured
 NAMED = 1.03        # what an operator is told of
 BY_EARLY = False    # how many times as long: by the first 20 steps with it
 DIFFERS = 0.1       # two causes whose order is asked for
@@ -40,6 +40,11 @@ class Said:
         return sum(line["lost_s"] for line in self.findings if is_of(cause, (line["who"], line["cause"])))
 
 
+def late_one(file):
+    """By what a cause costs in the long run."""
+    return Said(file.with_suffix(".late.json"), "--steps", str(MANY), "--windows", "1")
+
+
 def is_of(cause, found):
     return list(found) in [list(told) for told in cause["told"]]
 
@@ -58,6 +63,7 @@ class Judged:
     ms: tuple            # a step's, without and with
     early: Said
     late: Said
+    followed: float | None = None   # how many times as long as without the worker that it is advised to leave out
     lost: float | None = None       # seconds, of a cause that passes: of all of a pause, of hiccups by 100 steps
     said_lost: float | None = None
 
@@ -94,12 +100,22 @@ class Judged:
         allowed = max(0.03, 0.05 * self.slowdown) if len(self.causes) == 1 else 0.1 * self.slowdown
         return self.said is not None and abs(self.said - self.slowdown) <= allowed
 
+    def advised_off(self):
+        """Points of what the sound job gets done, between what the advice gains and what following it did; None: it was not."""
+        advice = self.late.advice
+        if advice is None or len(self.causes) != 1:
+            return None
+        planted = [told[0] for told in self.causes[0]["told"]]
+        gained = (self.slowdown if advice["advice"] == "mend" and advice["who"] and advice["who"][0] in planted
+                  else self.followed if advice["advice"] == "leave out" else None)
+        return None if gained is None else 100 * abs(gained - advice["gain"]) / self.slowdown
+
     def is_reported_only(self):
         """By balancing, a shard's link costs now this and now that."""
         return self.job["balanced"] and any(cause["cause"] == "servers" for cause in self.causes)
 
 
-def judge(group, job, folder):
+def judge(group, job, folder, followed):
     before, steps = group["before"], group["steps"]
     sound = next(other for other in group["jobs"] if other["name"] == job["sound"])
     with_it = [mean(times, before, steps) for times in job["times"]]
@@ -108,7 +124,9 @@ def judge(group, job, folder):
     judged = Judged(job, statistics.median(turns), max(turns) - min(turns),
                     tuple(1000 * statistics.median(all_) for all_ in (without, with_it)),
                     Said(folder / f"{job['name']}.early.json"),
-                    Said(folder / f"{job['name']}.late.json", "--steps", str(MANY), "--windows", "1"))
+                    late_one(folder / job["name"]))
+    if without_worker := followed.get(job["name"]):
+        judged.followed = statistics.median(with_it) / statistics.median(mean(times, before, steps) for times in without_worker)
     if len(job["causes"]) == 1 and job["causes"][0]["passes"]:
         cause = job["causes"][0]
         if cause["cause"] == "pause":
@@ -134,7 +152,7 @@ def table(jobs):
     print("| planted | workers | division | shards | ms without | ms with | x as long | turns differ by | said | named first | also named | advice |")
     print("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
     for job in jobs:
-        planted = ", ".join(f"{cause['cause']} {cause['size']:.3g} ({cause['told'][0][0]})" for cause in job.causes)
+        planted = ", ".join(f"{cause['cause']} {cause['size']:.3g} ({cause['told'][0][0] if cause['told'] else cause['at']})" for cause in job.causes)
         said = " / ".join("" if one.slowdown is None else f"{one.slowdown:.2f}" for one in (job.early, job.late))
         if job.lost is not None:
             said += f"; {job.said_lost:.2f} s of {job.lost:.2f} s lost"
@@ -160,29 +178,52 @@ def order_is_right(pair, singles):
 
 def summary(jobs):
     singles = [job for job in jobs if len(job.causes) == 1 and job.counts]
-    pairs = [job for job in jobs if len(job.causes) == 2 and job.counts]
+    free = [job for job in jobs if not job.causes[0]["told"]]
+    if free:
+        print("\nwhat costs nothing: somebody named", share(free, Judged.innocent))
+    counted = [cause for job in singles for cause in job.causes]  # each costs something alone
+    pairs = [job for job in jobs if len(job.causes) == 2 and all(cause in counted for cause in job.causes)]
     measured = [job for job in singles if job.lost is None and not job.is_reported_only()]
     print("\none cause:  named first", share(singles, Judged.is_first), "; something innocent besides", share(singles, Judged.innocent))
     print("            x as long within max(0.03, 5 %)", share(measured, Judged.is_near),
           "; seconds lost within max(0.3 s, 15 %)", share([job for job in singles if job.lost is not None], Judged.is_near))
+    advised = [off for off in map(Judged.advised_off, singles) if off is not None]
+    print("            advice within 10 points", percent([off <= 10 for off in advised], advised),
+          "; off by", ", ".join(f"{off:.1f}" for off in advised))
     orders = [order for order in (order_is_right(pair, singles) for pair in pairs) if order is not None]
     print("two causes: both named", share(pairs, Judged.all_named), "; the first is one of them", share(pairs, Judged.is_first),
           "; in order", percent(orders, orders), "; within 10 %", share([pair for pair in pairs if pair.lost is None], Judged.is_near))
 
 
+def rows(file):
+    return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()] if file.exists() else []
+
+
+def alarms(job, folder):
+    """Of a long job of which nothing is wrong."""
+    said = Said(folder / f"{job['name']}.long.json", "--windows", "10")
+    raised = [f"{line['who']}, {line['cause']}" for line in said.findings if line["alarm"]]
+    once = [f"{line['who']}, {line['cause']}" for line in said.findings if not line["alarm"] and max(line["gain"], line["cost"]) > NAMED]
+    print(f"{job['name']}: {job['workers']} workers, spread {job['spread']}: alarms {raised or 'none'}; in a window {once or 'none'}")
+
+
 def main():
     parser = argparse.ArgumentParser(prog="bench/stragglers/judge.py", description=__doc__)
     parser.add_argument("folders", metavar="FOLDER", type=pathlib.Path, nargs="+")
-    parser.add_argument("--early", action="store_true", help="take the slowdown from the first 20 steps with it, not from the last 60")
+    parser.add_argument("--early", action="store_true", help="take the slowdown from the first 20 steps with it, not from the last 100")
     wanted = parser.parse_args()
     global BY_EARLY  # pylint: disable=global-statement
     BY_EARLY = wanted.early
     jobs, sound = [], []
     for folder in wanted.folders:
-        for line in (folder / "groups.jsonl").read_text(encoding="utf-8").splitlines():
-            group = json.loads(line)
+        followed = {row["name"]: row["times"] for row in rows(folder / "followed.jsonl")}
+        for group in {row["group"]: row for row in rows(folder / "groups.jsonl")}.values():
             for job in group["jobs"]:
-                (jobs if job["causes"] else sound).append(judge(group, job, folder))
+                (jobs if job["causes"] else sound).append(judge(group, job, folder, followed))
+        for job in rows(folder / "sound.jsonl"):
+            alarms(job, folder)
+    if not jobs:
+        return
     table(jobs)
     summary(jobs)
     print("no cause:   somebody named in", share(sound, Judged.innocent), *(f"\n  {job.job['name']}: {job.innocent()}" for job in sound

@@ -13,7 +13,8 @@ CLIPS = "  clip: {global_norm: 1000000}\n"
 class Shape:
     """A job in which causes are planted, or none: how many workers, how the lead divides, where the shards are."""
 
-    def __init__(self, generator):
+    def __init__(self, generator, mode="sync"):
+        self.mode = mode
         self.workers = generator.choice([3, 4, 5, 6])
         self.balanced = generator.random() < 0.5
         self.apart = generator.random() < 0.5  # each shard has a host of its own
@@ -24,15 +25,17 @@ class Shape:
         return [LINK * self.workers / 2 / SHARDS] * SHARDS
 
     def told(self):
-        return {"workers": self.workers, "balanced": self.balanced, "apart": self.apart}
+        return {"mode": self.mode, "workers": self.workers, "balanced": self.balanced, "apart": self.apart}
 
 
 class Cause:
     """One of them. What a subclass does not say is as in a sound job."""
 
     training = ""      # more lines of the job's
+    durability = "mode: final"
     wired = False      # it needs a wire
     passes = False     # what it costs is told in seconds
+    free = False       # it costs nothing
 
     def __init__(self, generator, shape):
         self.shape = shape
@@ -188,6 +191,50 @@ class Lead(OfShard):
         job.limit_processor("s0", self.size)
 
 
+class IdleLead(OfShard):
+    """The lead, for whom nobody waits, has `size` of a processor: it costs nothing."""
+
+    free = True
+
+    def drawn(self, generator):
+        return generator.uniform(0.01, 0.02)
+
+    def told(self):
+        return []
+
+    def begin(self, job):
+        job.limit_thread("s0", "lead", self.size)
+
+
+class Disk(OfShard):
+    """Each call of a shard that waits for its disk takes `size` seconds more, while snapshots are taken: it costs nothing."""
+
+    free = True
+    durability = "mode: snapshot, every_steps: 10"
+
+    def drawn(self, generator):
+        return generator.uniform(0.05, 0.2)
+
+    def told(self):
+        return []
+
+    def begin(self, job):
+        job.slow_disk(self.at, round(1000 * self.size))
+
+
+class Storage(Disk):
+    """The same in a job in items, whose updates wait for the journal."""
+
+    free = False
+    durability = "mode: journal, fsync: always"
+
+    def drawn(self, generator):
+        return generator.uniform(0.02, 0.1)
+
+    def told(self):
+        return [(f"shard {self.at}", "storage")]
+
+
 class Stops(Cause):
     """A worker stands still for a while, now and then."""
 
@@ -226,28 +273,34 @@ class Hiccups(Stops):
     apart_by = 1.5
 
 
+# What means something in a job in items.
+OF_ITEMS = ("compute", "link", "delay", "data", "processor", "storage")
 CAUSES = {"compute": Compute, "link": Link, "delay": Delay, "loss": Loss, "data": Data, "servers": Servers,
-          "processor": Processor, "lead": Lead, "pause": Pause, "hiccups": Hiccups}
+          "processor": Processor, "lead": Lead, "idle_lead": IdleLead, "disk": Disk, "storage": Storage, "pause": Pause, "hiccups": Hiccups}
 
 
 class Plant:
     """Some causes at once, or none, all from the step `first` on."""
 
-    def __init__(self, shape, first, causes=(), names=(), training="", wired=False):
+    def __init__(self, shape, first, causes=(), names=(), training="", durability="", wired=False, spread=0.05):
         self.shape = shape
+        self.spread = spread  # of a slot's time: a standard deviation
         self.first = first
         self.causes = causes
         self.names = names
         self.training = training or "".join(sorted({cause.training for cause in causes}))
+        self.durability = durability or next((cause.durability for cause in causes if cause.durability != Cause.durability),
+                                             Cause.durability)
         self.wired = wired or any(cause.wired for cause in causes)
 
     def sound(self, first):
         """The same job without them."""
-        return Plant(self.shape, first, training=self.training, wired=self.wired)
+        return Plant(self.shape, first, training=self.training, durability=self.durability, wired=self.wired)
 
     def is_like(self, other):
         """Both are the same job but for what is planted."""
-        return (self.shape, self.training, self.wired) == (other.shape, other.training, other.wired)
+        return ((self.shape, self.training, self.durability, self.wired)
+                == (other.shape, other.training, other.durability, other.wired))
 
     def told(self):
         return {"causes": [{"cause": name, "at": cause.at, "size": round(cause.size, 3), "told": cause.told(), "passes": cause.passes}

@@ -3,7 +3,7 @@ they cost, and keeps traces, for judge.py to compare with what `ballast analyze`
 
 A group is a job's shape (workers, division, hosts of the shards), some causes, and pairs of them at once. All of a group, and the same
 job without a cause, run in turns, as often as --runs says. Of the first run of each there is a raw trace of the steps up to the
-20th from the cause's begin (NAME.early.json) and one of the last measured ones (NAME.late.json). `groups.jsonl` has an object a group."""
+20th from the cause's begin (NAME.early.json) and one of the last measured ones (NAME.late.json). `groups.jsonl` has an object a group and turn, with all turns so far."""
 
 import argparse
 import contextlib
@@ -18,17 +18,24 @@ import threading
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 import cluster  # pylint: disable=wrong-import-position
+import judge  # pylint: disable=wrong-import-position
 import planted  # pylint: disable=wrong-import-position
 
 SIZE = 3.2e6        # of the model, bytes
 CHUNKS = 13         # of it, with that of the statistics
 SLOTS_EACH = 4
 SOUND_FIRST = 30    # the step from which on a job without a cause is looked at
+SOUND_STEPS = 200   # of one that is looked at by itself
+FEWER = 3           # runs of jobs with two causes
 EARLY = 20          # steps from a cause's begin until it should be known
-LOOK = 62           # steps of a trace
+LONGEST = 5         # seconds of a step, or something is wrong
+LOOK = 102          # steps of a trace
 EVEN = ", divide_by_speed: false, redistribute: false"
-SPREAD = round(1000 * planted.SLOT * 0.05)  # ms, of a slot's time; the rest of what is waited for is a fixed part of it
-WAITED = 4 * SPREAD
+WAITED = 16         # ms of a slot's, which are those that are spread
+
+
+def megabits(bytes_per_second):
+    return round(8 * bytes_per_second / 1e6)
 
 
 class Rig:
@@ -40,6 +47,7 @@ class Rig:
         self.causes = [cause for cause in plant.causes if left_out is None or cause.worker != left_out]
         self._meanwhile = contextlib.ExitStack()
         shape = plant.shape
+        self.updates = 1 if shape.mode == "sync" else SLOTS_EACH * shape.workers  # of a step
         workers = shape.workers - (0 if left_out is None else 1)
         affected = {cause.worker for cause in self.causes}
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="ballast-what-if-"))
@@ -47,19 +55,22 @@ class Rig:
             self.job = cluster.Cluster(
                 self.folder, self._text(workers), [planted.LINK] * workers, {}, chunks=CHUNKS,
                 watcher=next(worker for worker in range(workers) if worker not in affected),
-                servers=planted.LINK * shape.workers / 2, apart=shape.servers() if shape.apart else None,
+                servers=sum(shape.servers()), apart=shape.servers() if shape.apart else None, declared=megabits(planted.LINK),
                 wired=[shape.wired] if plant.wired and left_out is None else [], environment=self._environment(workers))
         except BaseException:
             shutil.rmtree(self.folder)
             raise
 
     def _text(self, workers):
-        return cluster.job_text(SLOTS_EACH * self.plant.shape.workers, workers, planted.SLOT - WAITED / 1000, SIZE,
-                                "" if self.plant.shape.balanced else EVEN, self.plant.training)
+        shape = self.plant.shape
+        line = f", link_mbit: {megabits(shape.servers()[0] if shape.apart else sum(shape.servers()))}"
+        return cluster.job_text(SLOTS_EACH * shape.workers, workers, planted.SLOT - WAITED / 1000, SIZE,
+                                line + ("" if shape.balanced else EVEN), f"  mode: {shape.mode}\n{self.plant.training}",
+                                self.plant.durability)
 
     def _environment(self, workers):
         first = self.plant.first
-        slots = [f"w{worker}:{WAITED}~{SPREAD}" for worker in range(workers)]
+        slots = [f"w{worker}:{WAITED}~{round(1000 * planted.SLOT * self.plant.spread)}" for worker in range(workers)]
         return {"BALLAST_DELAY": ",".join(slots + [delay for cause in self.causes for delay in cause.delays(first)]),
                 "BALLAST_READ_DELAY": ",".join(delay for cause in self.causes for delay in cause.reading(first))}
 
@@ -81,10 +92,14 @@ class Rig:
             self._meanwhile.enter_context(meanwhile(cause, self.job))
 
     def reach(self, step):
-        self.job.wait_for(f"step {step}", lambda: self.job.steps() >= step)
+        self.job.wait_for(f"step {step}", lambda: self.job.steps() >= self.updates * step, LONGEST * step)
 
-    def trace(self, file):
-        self.job.hosts.call(self.job.host_of(0), cluster.harness.BALLAST, "trace", self.job.lead(), "--raw", "--steps", LOOK, "-o",
+    def closes(self, first, last):
+        """When these steps had closed."""
+        return self.job.closes.times[self.updates * first - 1:self.updates * last:self.updates]
+
+    def trace(self, file, steps=LOOK):
+        self.job.hosts.call(self.job.host_of(0), cluster.harness.BALLAST, "trace", self.job.lead(), "--raw", "--steps", steps, "-o",
                             file)
 
 
@@ -111,7 +126,7 @@ def run(plant, wanted, file=None, left_out=None):
         rig.reach(first + wanted.before + wanted.steps)
         if file:
             rig.trace(file.with_suffix(".late.json"))
-        times = rig.job.closes.times[first - 1:first + wanted.before + wanted.steps]
+        times = rig.closes(first, first + wanted.before + wanted.steps)
         return [round(time - times[0], 4) for time in times]
 
 
@@ -136,17 +151,39 @@ def sound_ones(plants):
 
 
 def measure(name, plants, wanted):
-    """A group's object."""
+    """A group's object, after each turn."""
     sound = sound_ones(plants)
     jobs = {f"{name}-sound-{number}": plant for number, plant in enumerate(sound)}
     jobs |= {f"{name}-{number}": plant for number, plant in enumerate(plants)}
     times = {job: [] for job in jobs}
     for turn in range(wanted.runs):
         for job, plant in jobs.items():
-            times[job].append(run(plant, wanted, wanted.folder / job if turn == 0 else None))
-    return {"group": name, "before": wanted.before, "steps": wanted.steps, "jobs": [
-        {"name": job, "sound": next(f"{name}-sound-{number}" for number, one in enumerate(sound) if plant.is_like(one)),
-         "first": plant.first, "times": times[job], **plant.told()} for job, plant in jobs.items()]}
+            if turn < FEWER or len(plant.causes) < 2:
+                times[job].append(run(plant, wanted, wanted.folder / job if turn == 0 else None))
+        yield {"group": name, "before": wanted.before, "steps": wanted.steps, "jobs": [
+            {"name": job, "sound": next(f"{name}-sound-{number}" for number, one in enumerate(sound) if plant.is_like(one)),
+             "first": plant.first, "times": times[job], **plant.told()} for job, plant in jobs.items()]}
+
+
+def follow(name, plants, wanted):
+    """What jobs of a group take without the worker that it is advised to leave out, by traces that were kept before."""
+    for number, plant in enumerate(plants):
+        file = wanted.folder / f"{name}-{number}"
+        advice = judge.late_one(file).advice if len(plant.causes) == 1 and file.with_suffix(".late.json").exists() else None
+        worker = plant.causes[0].worker
+        if advice and (advice["advice"], advice["who"]) == ("leave out", [f"worker w{worker}"]):
+            times = [run(plant, wanted, left_out=worker) for _ in range(wanted.runs)]
+            keep(wanted.folder / "followed.jsonl", {"name": file.name, "times": times})
+
+
+def run_sound(shape, spread, file):
+    """A job of which nothing is wrong, for so many steps as are looked at whether somebody is named."""
+    plant = planted.Plant(shape, SOUND_FIRST, spread=spread)
+    with Rig(plant) as rig:
+        rig.begin()
+        rig.reach(plant.first + SOUND_STEPS)
+        rig.trace(file.with_suffix(".long.json"), SOUND_STEPS + 2)
+    return {"name": file.name, "spread": spread, **plant.told()}
 
 
 def main():
@@ -159,10 +196,16 @@ def main():
     parser.add_argument("--runs", type=int, default=5, help="of each job, in turns")
     parser.add_argument("--before", type=int, default=30, help="steps from a cause's begin until steps are timed")
     parser.add_argument("--steps", type=int, default=100, help="that are timed")
+    parser.add_argument("--follow", action="store_true", help="only what traces of the same seed in FOLDER advise, by analysis as it is now")
+    parser.add_argument("--sound", type=int, default=0, metavar="N", help=f"only N jobs of {SOUND_STEPS} steps without a cause")
+    parser.add_argument("--spread", type=float, default=0.05, help="of those: of a slot's time, a standard deviation")
     parser.add_argument("--twins", action="store_true", help="two workers that are as slow, in each group as well")
-    parser.add_argument("--causes", type=lambda text: text.split(","), default=list(planted.CAUSES),
-                        help="of " + ",".join(planted.CAUSES))
+    parser.add_argument("--mode", choices=("sync", "ssp", "async"), default="sync")
+    parser.add_argument("--causes", type=lambda text: text.split(","),
+                        help="of " + ",".join(planted.CAUSES) + "; default: all that cost something in that mode")
     wanted = parser.parse_args()
+    costly = [name for name, cause in planted.CAUSES.items() if not cause.free and name != "storage"]
+    wanted.causes = wanted.causes or (costly if wanted.mode == "sync" else planted.OF_ITEMS)
     if (reason := cluster.unfit()) is not None:
         print(f"what_if: {reason}", file=sys.stderr)
         return cluster.harness.CANNOT_BE_TRIED
@@ -170,12 +213,22 @@ def main():
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda *_: sys.exit(1))  # so that nothing is left
     generator = planted.generator_of(wanted.seed)
-    for number in range(wanted.groups):
-        shape = planted.Shape(generator)
-        group = measure(f"{wanted.seed}-{number}", plants_of(generator, shape, wanted), wanted)
-        with open(wanted.folder / "groups.jsonl", "a", encoding="utf-8") as file:
-            print(json.dumps(group), file=file)
+    for number in range(wanted.sound or wanted.groups):
+        shape = planted.Shape(generator, wanted.mode)
+        name = f"{wanted.seed}-{number}"
+        if wanted.follow:
+            follow(name, plants_of(generator, shape, wanted), wanted)
+        elif wanted.sound:
+            keep(wanted.folder / "sound.jsonl", run_sound(shape, wanted.spread, wanted.folder / name))
+        else:
+            for so_far in measure(name, plants_of(generator, shape, wanted), wanted):
+                keep(wanted.folder / "groups.jsonl", so_far)
     return 0
+
+
+def keep(file, row):
+    with open(file, "a", encoding="utf-8") as lines:
+        print(json.dumps(row), file=lines)
 
 
 if __name__ == "__main__":

@@ -99,6 +99,16 @@ std::vector<Key> cluster_keys(ClusterSpec& cluster) {
        .is_new = true,
        .default_note = "`0`: what `cluster.workers` can make use of, at most half of what the machine or the control "
                        "group has"},
+      {.path = "cluster.link_mbit",
+       .target = &cluster.link_mbit,
+       .description =
+           "What the network link of each server's machine carries, each way; servers of one machine share it. For "
+           "`ballast analyze` alone: a link that is in nobody's way shows nothing (docs/tracing.md)",
+       .unit = "Mbit/s",
+       .minimum = 0,
+       .maximum = kMaxLinkMbit,
+       .is_new = true,
+       .default_note = "`0`: not known"},
       {.path = "cluster.divide_by_speed",
        .target = &cluster.divide_by_speed,
        .description = "Each worker gets as many of a step's slots as its speed and its link allow, as the lead learns "

@@ -310,6 +310,7 @@ inline bool draws_by_class(const TrainingSpec& training) {
   return training.mode == Mode::local && training.local.partition == LocalSpec::Partition::by_class;
 }
 
+inline constexpr std::uint32_t kMaxLinkMbit = 10'000'000;  // ten terabits a second
 inline constexpr std::uint64_t kMaxMemoryMib = 1U << 24U;  // of a server process: 16 TiB
 
 struct ClusterSpec {
@@ -323,6 +324,7 @@ struct ClusterSpec {
   // MiB of a server process; 0: what the declared workers can make use of, at most half of what its machine has
   std::uint64_t memory_mib = 0;
   std::uint32_t patience = 600;       // seconds to wait for a shard or a lead that is gone, before the job fails
+  std::uint32_t link_mbit = 0;        // megabits a second of each server's machine, each way; 0: not known
   bool divide_by_speed = true;        // a step's slots by how fast sessions are; else evenly
   bool redistribute = true;           // what sessions have left, and suspects do not bring, goes to others
   std::uint32_t stop_patience = 300;  // seconds to wait for the snapshot of a stop, before the job ends without
@@ -340,6 +342,9 @@ enum class Fsync : std::uint8_t {
 inline std::uint32_t io_threads_of(const ClusterSpec& cluster) {
   return cluster.io_threads == 0 ? cluster.lanes : cluster.io_threads;
 }
+
+// Bytes a second of a link.
+inline constexpr std::uint64_t bytes_of_mbit(std::uint32_t mbit) { return std::uint64_t{mbit} * 1'000'000 / 8; }
 
 struct DurabilitySpec {
   std::string mode = "snapshot";  // snapshot | final: the identity and the final weights | journal: snapshots, and
@@ -386,6 +391,7 @@ struct WorkerSpec {
   std::string name;                  // shown in metrics and status; empty = host name and pid
   std::string backend = "auto";      // cpu, cuda, or auto: cuda where it can be had
   std::uint32_t device = 0;          // which GPU
+  std::uint32_t link_mbit = 0;       // megabits a second of this machine's link, each way; 0: not known
 };
 
 }  // namespace ballast

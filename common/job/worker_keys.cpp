@@ -60,6 +60,15 @@ Schema worker_schema(WorkerSpec& spec) {
        .description = "Which GPU, as CUDA counts those it may see; several GPUs are several workers",
        .minimum = 0,
        .maximum = 63},
+      {.path = "link_mbit",
+       .target = &spec.link_mbit,
+       .description = "What this machine's network link carries, each way. For `ballast analyze` alone: a link that is "
+                      "in nobody's "
+                      "way shows nothing (docs/tracing.md)",
+       .unit = "Mbit/s",
+       .minimum = 0,
+       .maximum = kMaxLinkMbit,
+       .default_note = "`0`: not known"},
   };
   return schema;
 }

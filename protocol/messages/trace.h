@@ -30,8 +30,9 @@ enum class TraceKind : std::uint8_t {
   decision,  // of a step, where the update needs the whole gradient: all had reported, was sent
   // ---- of a worker or a lane: its connection to the peer, as the kernel has it, over tcp
   link,  // at, round trip, so many bytes sent again since the look before, so many a second arrived of late
+  line,  // its machine's, as it was declared: at, so many bytes a second, each way; `peer`: who says the same shares it
 };
-inline constexpr auto kLastTraceKind = TraceKind::link;
+inline constexpr auto kLastTraceKind = TraceKind::line;
 
 struct TraceRecord {
   Step step = 0;           // of weights the one whose version they are, of which the next step is computed

@@ -55,6 +55,10 @@ class _Group:
         """By a process that is to be in it, before it begins its work; or of one that runs."""
         (self.folder / "cgroup.procs").write_text(str(pid or os.getpid()))
 
+    def enter_thread(self, tid):
+        """Of one of a process that runs; the others stay where they are. By version 1 alone."""
+        (self.folder / "tasks").write_text(str(tid))
+
     def remove(self):
         """Once all in it have ended."""
         self.folder.rmdir()

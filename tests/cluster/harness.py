@@ -29,6 +29,7 @@ BENCH = BUILD / "bench" / "ballast-bench"
 SIMULATE = BUILD / "tests" / "simulation" / "ballast-simulate"
 REFERENCE = BUILD / "tests" / "reference" / "ballast-reference"
 MALFORMED = BUILD / "tests" / "cluster" / "malformed" / "ballast-malformed"
+SLOW_DISK = BUILD / "tests" / "cluster" / "slow_disk" / "libballast-slow-disk.so"
 WIRE = BUILD / "tests" / "cluster" / "wire" / "ballast-wire"
 HOSTILE = BUILD / "tests" / "cluster" / "hostile" / "ballast-hostile"
 

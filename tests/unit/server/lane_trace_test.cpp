@@ -140,6 +140,17 @@ TEST_CASE("lane trace: a commit of several is of each of them") {
   CHECK(records[3].second == 980);
 }
 
+TEST_CASE("lane trace: what its machine's link carries is said if it was declared") {
+  LaneTrace silent(1, 1, {2});
+  silent.line(4, 100);
+  CHECK(records_of(silent).empty());
+  LaneTrace trace(1, 1, {2}, DeclaredLine{1'250'000'000, 9});
+  trace.line(4, 100);
+  const auto records = records_of(trace);
+  REQUIRE(records.size() == 1);
+  CHECK(records[0] == TraceRecord{4, 9, 100, 1'250'000'000, 0, 0, 0, {}, TraceKind::line});
+}
+
 TEST_CASE("lane trace: what a thread was busy with, tenths of a second together") {
   LaneTrace trace(1, 1, {2});
   trace.worked(1, 10, 1'000);

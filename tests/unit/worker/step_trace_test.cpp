@@ -99,6 +99,18 @@ TEST_CASE("step trace: of links, once a second, what was sent again since the lo
   CHECK(records[1].third == 50);
 }
 
+TEST_CASE("step trace: what its machine's link carries is said if it was declared") {
+  StepTrace silent;
+  silent.line(5'000'000);
+  CHECK(records_of(silent).empty());
+  StepTrace trace(DeclaredLine{125'000'000, 77});
+  trace.sent(3, push_of(1), 60, 800, 150);
+  trace.line(5'000'000);
+  const auto records = records_of(trace);
+  REQUIRE(records.size() == 1);
+  CHECK(records[0] == TraceRecord{4, 77, 5'000'000, 125'000'000, 0, 0, 0, {}, TraceKind::line});
+}
+
 TEST_CASE("step trace: many links are looked at more seldom") {
   StepTrace trace;
   Micros now = 5'000'000;
