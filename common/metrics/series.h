@@ -136,14 +136,6 @@ struct CopySeries {
   GaugeHandle step;
 };
 
-// What one lane says of one worker.
-struct LaneWorkerSeries {
-  LaneWorkerSeries(Metrics* metrics, std::uint32_t lane, const std::string& worker);
-
-  PhaseHistograms phases;
-  HistogramHandle lateness;
-};
-
 // What all lanes of a server together say of one worker.
 class ServerWorkerSeries {
  public:
@@ -158,6 +150,8 @@ class ServerWorkerSeries {
   void remove() const;
 
   CounterHandle bytes, accepted, duplicate, expired, stale;
+  PhaseHistograms phases;
+  HistogramHandle lateness;
 
  private:
   Metrics* metrics_;
