@@ -291,6 +291,7 @@ LeadSeries::LeadSeries(Metrics* metrics) {
   resumed_shards = lead.counter("resumed_shards_total");
   ledger_write = lead.histogram("ledger_write_seconds");
   recovery = lead.histogram("recovery_seconds");
+  snapshot = lead.histogram("snapshot_seconds");
   recovering = lead.gauge("recovering_seconds");
   snapshot_age = lead.gauge("snapshot_age_seconds");
   for (std::size_t phase = 0; phase < kJobPhaseNames.size(); ++phase) {

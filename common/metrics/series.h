@@ -174,7 +174,7 @@ struct LeadSeries {
       messages_refused;
   std::array<CounterHandle, kRollbackWords.size()> rollbacks;  // by cause
   CounterHandle rolled_back_steps, skipped_steps, snapshots_missed, resumed_shards;
-  HistogramHandle ledger_write, recovery;
+  HistogramHandle ledger_write, recovery, snapshot;
   GaugeHandle recovering, snapshot_age;
   std::map<JobPhase, GaugeHandle> phases;
 };
