@@ -28,31 +28,28 @@ class WaitGraph {
     out_.resize(next);
     in_.resize(next);
     for (std::size_t edge = 0; edge < waits.size(); ++edge) {
+      edges_.push_back({numbers_.at(waits[edge].who), numbers_.at(waits[edge].whom)});
       out_[who(edge)].push_back(edge);
       in_[whom(edge)].push_back(edge);
     }
   }
 
   [[nodiscard]] std::size_t nodes() const { return out_.size(); }
-  [[nodiscard]] std::size_t who(std::size_t edge) const { return numbers_.at(waits_[edge].who); }
-  [[nodiscard]] std::size_t whom(std::size_t edge) const { return numbers_.at(waits_[edge].whom); }
+  [[nodiscard]] std::size_t who(std::size_t edge) const { return edges_[edge].first; }
+  [[nodiscard]] std::size_t whom(std::size_t edge) const { return edges_[edge].second; }
   [[nodiscard]] const std::vector<std::size_t>& out(std::size_t node) const { return out_[node]; }
 
-  // For each node its edge on a shortest way to one of `ends` (kNone: it is one, or none leads there), and the nodes in
-  // the order of their distance.
+  // For each node its edge on a shortest way to `end` (kNone: it is the end, or has no way there), and those that have
+  // one in the order of their distance.
   struct Ways {
     std::vector<std::size_t> edges;
     std::vector<std::size_t> nodes;
   };
-  [[nodiscard]] Ways ways_to(const std::vector<std::size_t>& ends) const {
-    Ways ways{std::vector<std::size_t>(nodes(), kNone), ends};
-    std::vector<bool> is_known(nodes(), false);
-    std::ranges::for_each(ends, [&](auto end) { is_known[end] = true; });
+  [[nodiscard]] Ways ways_to(std::size_t end) const {
+    Ways ways{std::vector<std::size_t>(nodes(), kNone), {end}};
     for (std::size_t i = 0; i < ways.nodes.size(); ++i) {
       for (const auto edge : in_[ways.nodes[i]]) {
-        const auto from = who(edge);
-        if (!is_known[from]) {
-          is_known[from] = true;
+        if (const auto from = who(edge); from != end && ways.edges[from] == kNone) {
           ways.edges[from] = edge;
           ways.nodes.push_back(from);
         }
@@ -74,20 +71,10 @@ class WaitGraph {
  private:
   const std::vector<Wait>& waits_;
   std::map<std::string, std::size_t> numbers_;
+  std::vector<std::pair<std::size_t, std::size_t>> edges_;  // from whom to whom
   std::vector<std::vector<std::size_t>> out_;
   std::vector<std::vector<std::size_t>> in_;
 };
-
-// Those that wait for nobody.
-std::vector<std::size_t> ends_of(const WaitGraph& graph) {
-  std::vector<std::size_t> ends;
-  for (std::size_t node = 0; node < graph.nodes(); ++node) {
-    if (graph.out(node).empty()) {
-      ends.push_back(node);
-    }
-  }
-  return ends;
-}
 
 // From a node that no end can be reached from: whoever goes on along the first wait of each comes to a cycle; no waits,
 // if to one that is `seen`. What it passes is seen then.
@@ -123,24 +110,16 @@ void add_deadlocks(const WaitGraph& graph, std::vector<bool>& leads_out, std::ve
 
 std::vector<WaitChain> chains_of(const std::vector<Wait>& waits) {
   const WaitGraph graph(waits);
-  const auto ends = ends_of(graph);
-  const auto ways = graph.ways_to(ends);
-  // Of each end: the last of its nodes is the furthest.
-  std::vector<std::size_t> end_of(graph.nodes(), kNone);
-  std::map<std::size_t, std::pair<std::size_t, std::size_t>> furthest;  // and how many wait for the end
   std::vector<bool> leads_out(graph.nodes(), false);
-  for (const auto node : ways.nodes) {
-    const auto edge = ways.edges[node];
-    end_of[node] = edge == kNone ? node : end_of[graph.whom(edge)];
-    leads_out[node] = true;
-    auto& [last, count] = furthest[end_of[node]];
-    last = node;
-    count += edge == kNone ? 0 : 1;
-  }
   std::vector<WaitChain> chains;
-  for (const auto& [end, far] : furthest) {
-    chains.push_back(graph.chain_from(far.first, ways));
-    chains.back().others = far.second - chains.back().waits.size();
+  for (std::size_t end = 0; end < graph.nodes(); ++end) {
+    if (!graph.out(end).empty()) {
+      continue;
+    }
+    const auto ways = graph.ways_to(end);
+    std::ranges::for_each(ways.nodes, [&](auto node) { leads_out[node] = true; });
+    chains.push_back(graph.chain_from(ways.nodes.back(), ways));
+    chains.back().others = ways.nodes.size() - 1 - chains.back().waits.size();
   }
   std::ranges::stable_sort(chains, std::ranges::greater{}, [](const auto& chain) { return chain.waits.size(); });
   std::vector<WaitChain> all;

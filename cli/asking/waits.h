@@ -22,8 +22,8 @@ struct WaitChain {
 };
 
 // Deadlocks first; then, for each end that waits for nobody, the way to it from whoever is furthest from it, the
-// longest first. A cycle that a wait leads out of is no deadlock: what that leads to is the reason. Time is linear in
-// the number of waits, but for the names, which are sorted.
+// longest first. A cycle that a wait leads out of is no deadlock: what that leads to is the reason. The time is that of
+// looking at all waits once for each end.
 std::vector<WaitChain> chains_of(const std::vector<Wait>& waits);
 
 // "lead waits for shard 1 lane 0 (its report, for 4.1 s), which waits for ..."

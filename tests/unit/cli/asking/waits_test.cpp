@@ -22,6 +22,13 @@ TEST_CASE("waits: a chain ends with who waits for nobody, and is told from whoev
   CHECK(chains_of({}).empty());
 }
 
+TEST_CASE("waits: who waits for two is in the chains of both ends, the longer one first") {
+  const auto chains = chains_of({{"lead", "worker a", ""}, {"lead", "lane", ""}, {"lane", "a signal", ""}});
+  REQUIRE(chains.size() == 2);
+  CHECK(chain_text(chains[0]) == "lead waits for lane, which waits for a signal");
+  CHECK(chain_text(chains[1]) == "lead waits for worker a");
+}
+
 TEST_CASE("waits: a cycle is a deadlock, whoever waits for it besides") {
   const std::vector<Wait> waits = {{"lead", "worker a", ""},
                                    {"worker a", "shard 0 lane 1", "it does not answer"},
