@@ -47,7 +47,7 @@ LaneLoop::LaneLoop(zmq::context_t& context, const ServerKeys& keys, const Job& j
       lane_(with_address(config, workers_.address())),
       weights_(job, ids_of(config)),
       storage_(job, std::move(services), config.id.lane, ids_of(config), config.memory_bytes),
-      metrics_(metrics, config.id, config.lanes, storage_.tallies()),
+      metrics_(metrics, config.id, storage_.tallies()),
       lateness_(lateness),
       trace_(config.lanes, updates_per_step(job.spec.training), ids_of(config),
              {bytes_of_mbit(job.spec.cluster.link_mbit), machine_id()}),

@@ -17,16 +17,14 @@ constexpr std::array kRefusalReasons = {"malformed",    "wrong_protocol", "unkno
                                         "not_taken",    "wrong_bits"};
 }  // namespace
 
-LaneMetrics::LaneMetrics(Metrics* metrics, LaneId lane, std::uint32_t lanes, std::shared_ptr<WorkerTallies> tallies)
+LaneMetrics::LaneMetrics(Metrics* metrics, LaneId lane, std::shared_ptr<WorkerTallies> tallies)
     : metrics_(metrics),
-      lane_(lane.lane),
       series_(metrics, lane.lane),
       turns_(metrics, "lane " + std::to_string(lane.lane)),
       snapshots_(metrics, lane.lane),
       tallies_(tallies ? std::move(tallies) : std::make_shared<WorkerTallies>(metrics)),
       names_(kMaxSessions),
-      workers_(std::min<std::size_t>(Metrics::kMaxSeries / kPhases / std::max(lanes, 1U), kMaxSessions)),
-      counted_(kMaxSessions) {}
+      workers_(kMaxSessions) {}
 
 void LaneMetrics::welcomed(SessionId session, const std::string& worker) {
   if (auto* name = names_.use(session)) {
@@ -49,27 +47,10 @@ LaneMetrics::WorkerState* LaneMetrics::state_of(SessionId session, Micros now) {
     return nullptr;
   }
   if (workers_.is_full()) {
-    if (now - workers_.oldest()->heard_at < kForgetAfter) {
-      return nullptr;  // all that there is a place for contribute
-    }
     forget_oldest();
   }
   namesakes_[*name].insert(session);
-  return &workers_.add(session, {*name, *name, LaneWorkerSeries(metrics_, lane_, *name), now, now});
-}
-
-LaneMetrics::Counted* LaneMetrics::counted_of(SessionId session) {
-  if (auto* known = counted_.use(session)) {
-    return known;
-  }
-  const auto* name = names_.peek(session);
-  if (name == nullptr) {
-    return nullptr;
-  }
-  if (counted_.is_full()) {
-    counted_.forget_oldest();
-  }
-  return &counted_.add(session, {*name, tallies_->of(*name)});
+  return &workers_.add(session, {*name, *name, tallies_->of(*name), now, now});
 }
 
 void LaneMetrics::forget_oldest() {
@@ -78,15 +59,6 @@ void LaneMetrics::forget_oldest() {
   same->second.erase(session);
   if (same->second.empty()) {
     namesakes_.erase(same);
-  }
-  remove_unless_shown(worker.shown);
-}
-
-void LaneMetrics::remove_unless_shown(const std::string& name) {
-  const bool is_shown =
-      std::any_of(workers_.begin(), workers_.end(), [&](const auto& other) { return other.second.shown == name; });
-  if (metrics_ != nullptr && !is_shown) {
-    metrics_->remove("ballast_shard_worker_", {{"lane", std::to_string(lane_)}, {"worker", name}});
   }
 }
 
@@ -102,12 +74,10 @@ bool LaneMetrics::is_twin(SessionId session, const WorkerState& worker, Micros n
 void LaneMetrics::settle_name(SessionId session, WorkerState& worker, Micros now) {
   const auto name = is_twin(session, worker, now) ? name_of_twin(worker.name, session) : worker.name;
   if (name != worker.shown) {
-    worker.series = LaneWorkerSeries(metrics_, lane_, name);
-    if (auto* counted = counted_.use(session)) {
-      *counted = {name, tallies_->of(name)};
-    }
-    const auto before = std::exchange(worker.shown, name);
-    remove_unless_shown(before);
+    worker.shown = name;
+    worker.tally = tallies_->of(name);
+    worker.updates = {};
+    worker.refusals = {};
   }
 }
 
@@ -117,32 +87,32 @@ void LaneMetrics::received(SessionId session, const Message& message, std::uint6
   if (const auto* hello = std::get_if<LaneHello>(&message)) {
     greeting_ = {session, hello->name};
   } else if (std::holds_alternative<Push>(message)) {
-    const auto* counted = counted_.peek(session);
-    in_hand_ = {session, payload_bytes, counted != nullptr};
-    if (counted != nullptr) {
-      counted->tally->bytes->add(static_cast<double>(payload_bytes));
+    const auto* worker = workers_.peek(session);
+    in_hand_ = {session, payload_bytes, worker != nullptr};
+    if (worker != nullptr) {
+      worker->tally->bytes->add(static_cast<double>(payload_bytes));
     }
   }
 }
 
 // Receipts may come long after what they are for, and to who is not counted any more.
 void LaneMetrics::sent(SessionId session, const Message& message) {
-  auto* counted = counted_.use(session);
+  auto* worker = workers_.use(session);
   if (std::holds_alternative<LaneWelcome>(message) && greeting_.first == session) {
     welcomed(session, greeting_.second);
   } else if (const auto* refusal = std::get_if<Refused>(&message)) {
-    counted == nullptr ? refused(of_strangers_, {}, refusal->code)
-                       : refused(counted->refusals, counted->shown, refusal->code);
-  } else if (counted == nullptr) {
+    worker == nullptr ? refused(of_strangers_, {}, refusal->code)
+                      : refused(worker->refusals, worker->shown, refusal->code);
+  } else if (worker == nullptr) {
     return;
   } else if (const auto* receipt = std::get_if<Receipt>(&message)) {
-    const auto& tally = *counted->tally;
+    const auto& tally = *worker->tally;
     const std::array by_outcome = {tally.accepted.get(), tally.duplicate.get(), tally.expired.get()};
     if (receipt->outcome != ReceiptOutcome::not_yet) {
       by_outcome.at(static_cast<std::size_t>(receipt->outcome))->add();
     }
   } else if (std::holds_alternative<Stale>(message) && session == in_hand_.session) {
-    counted->tally->stale->add();
+    worker->tally->stale->add();
   }
 }
 
@@ -161,15 +131,15 @@ void LaneMetrics::refused(Refusals& refusals, const std::string& sender, Refusal
 }
 
 void LaneMetrics::applied(SessionId session, std::uint64_t staleness) {
-  auto* counted = counted_.use(session);
-  if (counted == nullptr) {
+  auto* worker = workers_.use(session);
+  if (worker == nullptr) {
     return;
   }
-  if (!counted->updates.updates) {
-    counted->updates = counted->tally->updates();
+  if (!worker->updates.updates) {
+    worker->updates = worker->tally->updates();
   }
-  counted->updates.updates->add();
-  counted->updates.staleness->add(static_cast<double>(staleness));
+  worker->updates.updates->add();
+  worker->updates.staleness->add(static_cast<double>(staleness));
 }
 
 // Once per worker and step: its first contribution to the step counts.
@@ -178,13 +148,12 @@ void LaneMetrics::contributed(SessionId session, const Push& push, Micros now) {
     newest_step_ = push.step;
     newest_step_at_ = now;
   }
-  const auto* counted = counted_of(session);
-  if (counted != nullptr && !std::exchange(in_hand_.is_counted, true)) {
-    counted->tally->bytes->add(static_cast<double>(in_hand_.bytes));
-  }
   auto* worker = state_of(session, now);
   if (worker == nullptr) {
     return;
+  }
+  if (!std::exchange(in_hand_.is_counted, true)) {
+    worker->tally->bytes->add(static_cast<double>(in_hand_.bytes));
   }
   if (worker->last_step == push.step) {
     return;
@@ -192,9 +161,9 @@ void LaneMetrics::contributed(SessionId session, const Push& push, Micros now) {
   worker->last_step = push.step;
   settle_name(session, *worker, now);
   if (push.step == newest_step_) {
-    worker->series.lateness->observe_micros(now - newest_step_at_);
+    worker->tally->lateness->observe_micros(now - newest_step_at_);
   }
-  worker->series.phases.observe(push.phases);
+  worker->tally->phases.observe(push.phases);
 }
 
 void LaneMetrics::update(const Lane& lane, const LaneWeights& weights, const Now& now) {

@@ -16,19 +16,19 @@
 
 namespace ballast {
 
-// Each worker has series of its own; a worker that was started again goes on with those of its name, and of two that
-// contribute under one name each has its own (server/twin_name.h). Of a server's life's workers those are forgotten
-// that were not heard of for longest, as soon as there is no place for another. One thread. `metrics` may be null: then
-// nobody reads.
+// Each worker has series of its own, which the lanes of a server share; a worker that was started again goes on with
+// those of its name, and of two that contribute under one name each has its own (server/twin_name.h). Of a server's
+// life's workers those are forgotten that were not heard of for longest, as soon as there is no place for another. One
+// thread. `metrics` may be null: then nobody reads.
 class LaneMetrics {
   static constexpr std::size_t kRefusalCodes = static_cast<std::size_t>(RefusalCode::wrong_bits) + 1;
 
  public:
-  // A worker may lose its series to another when it was not heard of for so long.
+  // Of two workers of one name the other is taken to be dead when it was not heard of for so long.
   static constexpr Micros kForgetAfter = 10'000'000;
 
-  // `lanes` of this server share what a metric can hold, and `tallies`; null: it has its own.
-  LaneMetrics(Metrics* metrics, LaneId lane, std::uint32_t lanes, std::shared_ptr<WorkerTallies> tallies = nullptr);
+  // The lanes of a server share `tallies`; null: it has its own.
+  LaneMetrics(Metrics* metrics, LaneId lane, std::shared_ptr<WorkerTallies> tallies = nullptr);
 
   // The lane has taken the session in: its contributions count in the series of this worker.
   void welcomed(SessionId session, const std::string& worker);
@@ -61,34 +61,27 @@ class LaneMetrics {
   void update(const Lane& lane, const LaneWeights& weights, const Now& now);
 
  private:
+  using Refusals = std::array<CounterHandle, kRefusalCodes>;  // null before the first
+  // A session that has contributed.
   struct WorkerState {
     std::string name;
     std::string shown;  // in metrics
-    LaneWorkerSeries series;
+    WorkerTallies::Tally tally;
     Micros began_at = 0;
     Micros heard_at = 0;
     Step last_step = ~Step{0};
-  };
-  using Refusals = std::array<CounterHandle, kRefusalCodes>;  // null before the first
-  // What the server's lanes count together: of every session that has contributed, though it may have no series here.
-  struct Counted {
-    std::string shown;
-    WorkerTallies::Tally tally;
     ServerWorkerSeries::Updates updates = {};  // null before the first
     Refusals refusals = {};
   };
   WorkerState* state_of(SessionId session, Micros now);
-  Counted* counted_of(SessionId session);
   [[nodiscard]] bool is_twin(SessionId session, const WorkerState& worker, Micros now) const;
   void settle_name(SessionId session, WorkerState& worker, Micros now);
   void forget_oldest();
-  void remove_unless_shown(const std::string& name);
   void update_staleness(const StalenessCounts& staleness);
   void update_times(const Lane& lane, const Now& now);
   void refused(Refusals& refusals, const std::string& sender, RefusalCode why) const;
 
   Metrics* metrics_;
-  std::uint32_t lane_;
   LaneSeries series_;
   TurnSeries turns_;
   SnapshotSeries snapshots_;
@@ -102,8 +95,7 @@ class LaneMetrics {
   } in_hand_;
   std::pair<SessionId, std::string> greeting_;  // the newest hello
   Recent<SessionId, std::string> names_;        // of as many sessions as the lane knows
-  Recent<SessionId, WorkerState> workers_;      // of those that have contributed, as many as there is place for
-  Recent<SessionId, Counted> counted_;          // of those that have contributed
+  Recent<SessionId, WorkerState> workers_;      // of those that have contributed
   Refusals of_strangers_ = {};
   std::unordered_map<std::string, std::set<SessionId>> namesakes_;  // of workers_
   Step newest_step_ = ~Step{0};

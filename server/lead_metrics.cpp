@@ -49,6 +49,7 @@ void LeadMetrics::update(const Status& status, Generation generation, const Shar
   forget_others(workers);
   update_silence(status, shards, now);
   update_recovery(status, shards, now);
+  update_snapshots(status, shards, now);
   series_.sessions->set(static_cast<double>(live));
   series_.generation->set(static_cast<double>(generation));
   update_course(status);
@@ -89,6 +90,22 @@ void LeadMetrics::update_recovery(const Status& status, const ShardRoster& shard
     series_.recovery->observe_micros(*took);
   }
   series_.recovering->set(static_cast<double>(recovery_.lasts(now)) * 1e-6);
+}
+
+void LeadMetrics::update_snapshots(const Status& status, const ShardRoster& shards, Micros now) {
+  std::set<Step> begun;
+  for (const auto& [id, lane] : shards.lanes()) {
+    for (const auto* told : {&lane.report.writing, &lane.report.held}) {
+      for (const auto& snapshot : *told) {
+        if (lane.report.open_step >= snapshot.step) {  // else it is ordered, and still to come
+          begun.insert(snapshot.step);
+        }
+      }
+    }
+  }
+  if (const auto took = snapshots_.look(begun, status.snapshot, now)) {
+    series_.snapshot->observe_micros(*took);
+  }
   if (status.snapshot != snapshot_.step || snapshot_.since == 0) {
     snapshot_ = {status.snapshot, now};
   }

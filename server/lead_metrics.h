@@ -12,6 +12,7 @@
 #include "protocol/lead/shard_roster.h"
 #include "protocol/messages.h"
 #include "server/recovery_clock.h"
+#include "server/snapshot_clock.h"
 
 namespace ballast {
 
@@ -30,6 +31,7 @@ class LeadMetrics {
  private:
   void update_silence(const Status& status, const ShardRoster& shards, Micros now);
   void update_recovery(const Status& status, const ShardRoster& shards, Micros now);
+  void update_snapshots(const Status& status, const ShardRoster& shards, Micros now);
   using Workers = std::map<std::string, SessionStatus>;  // of a status, by name
   void forget_others(const Workers& workers);
   void update_course(const Status& status);
@@ -44,6 +46,7 @@ class LeadMetrics {
   std::unordered_map<SessionId, Micros> heard_;  // of the sessions of the newest status: when
   std::map<std::uint32_t, GaugeHandle> shard_silence_;
   RecoveryClock recovery_;
+  SnapshotClock snapshots_;
   struct {
     Step step = 0;
     Micros since = 0;  // or since the first look

@@ -17,8 +17,6 @@ class Recent {
 
   [[nodiscard]] std::size_t size() const { return index_.size(); }
   [[nodiscard]] bool is_full() const { return size() >= most_; }
-  // The one unused for longest; null if there is none.
-  [[nodiscard]] const Value* oldest() const { return order_.empty() ? nullptr : &order_.front().second; }
 
   // Null if it is not there. This is no use of it.
   [[nodiscard]] const Value* peek(const Key& key) const {

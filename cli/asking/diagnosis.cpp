@@ -5,8 +5,10 @@
 #include <cmath>
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <ranges>
 #include <tuple>
 
+#include "cli/asking/told_waits.h"
 #include "common/net/descriptors.h"
 #include "common/telling/amounts.h"
 #include "common/telling/changes.h"
@@ -15,13 +17,12 @@
 namespace ballast {
 namespace {
 
-constexpr double kBusy = 0.9;  // of a processor
-// Of the descriptors that it may have: a server that is short of them cuts strangers, and has some again for a moment.
-constexpr double kUsedUp = 0.85;
+constexpr double kBusy = 0.9;         // of a processor
 constexpr double kNearlyFull = 0.01;  // of a disk, if that is little besides
 constexpr double kLittleRoom = 1e9;   // bytes
 constexpr double kSteps = 2;          // that a look at a slow job takes
 constexpr std::size_t kMostHeldUp = 5;
+constexpr std::size_t kMostChains = 5;
 
 std::string with_pid(const ProcessSeen& process) {
   return process.name + (process.is_lead ? ", the lead's" : "") + " (process " + std::to_string(process.pid) + ")";
@@ -64,6 +65,9 @@ class Look {
     }
     connections();
     descriptors();
+    if (!diagnosis_.goes_on) {
+      chains();
+    }
     if (!seen_.after) {
       lead();
     } else {
@@ -158,14 +162,22 @@ class Look {
 
   void descriptors() {
     for (const auto& process : seen_.processes) {
-      if (!process.footprint || process.footprint->descriptor_limit == 0) {
-        continue;
-      }
-      const auto& own = *process.footprint;
-      if (static_cast<double>(own.descriptors) >= kUsedUp * static_cast<double>(own.descriptor_limit)) {
+      if (process.footprint && process.footprint->lacks_descriptors()) {
+        const auto& own = *process.footprint;
         found(with_pid(process) + " has used up its file descriptors, or nearly (" + std::to_string(own.descriptors) +
                   " of " + std::to_string(own.descriptor_limit) + "): where none is left nobody else can connect",
               kDescriptorRemedy);
+      }
+    }
+  }
+
+  void chains() {
+    diagnosis_.chains = chains_of(told_waits(seen_));
+    for (const auto& chain : diagnosis_.chains) {
+      if (chain.is_deadlock) {
+        found("deadlock: " + chain_text(chain),
+              "nobody in it can go on. Look at the way between them; else end a worker that is in it, which loses "
+              "nothing: others compute what it has");
       }
     }
   }
@@ -257,6 +269,29 @@ std::string process_rows(const JobSeen& seen) {
   return text;
 }
 
+std::string chain_rows(const Diagnosis& diagnosis) {
+  std::string text;
+  for (const auto& chain : diagnosis.chains | std::views::take(kMostChains)) {
+    text += (chain.is_deadlock ? "deadlock: " : "waits: ") + chain_text(chain) + "\n";
+  }
+  if (diagnosis.chains.size() > kMostChains) {
+    text += "waits: and " + count_text(diagnosis.chains.size() - kMostChains, "more chain") + "\n";
+  }
+  return text;
+}
+
+nlohmann::ordered_json json_of(const WaitChain& chain) {
+  nlohmann::ordered_json json = {{"deadlock", chain.is_deadlock}, {"others", chain.others}};
+  for (const auto& wait : chain.waits) {
+    auto& one = json["waits"].emplace_back();
+    one = {{"who", wait.who}, {"whom", wait.whom}, {"what", wait.what}};
+    if (wait.seconds) {
+      one["seconds"] = *wait.seconds;
+    }
+  }
+  return json;
+}
+
 }  // namespace
 
 Diagnosis diagnose(const JobSeen& seen) { return Look(seen).all(); }
@@ -278,7 +313,7 @@ std::string diagnosis_text(const JobSeen& seen, const Diagnosis& diagnosis) {
     text += (&one == &diagnosis.found.front() && !diagnosis.goes_on ? "because " : "also: ") + one.what + "\n";
     text += one.remedy.empty() ? "" : "  " + one.remedy + "\n";
   }
-  return text + process_rows(seen);
+  return text + chain_rows(diagnosis) + process_rows(seen);
 }
 
 std::string diagnosis_json(const JobSeen& seen, const Diagnosis& diagnosis) {
@@ -287,6 +322,10 @@ std::string diagnosis_json(const JobSeen& seen, const Diagnosis& diagnosis) {
   json["found"] = nlohmann::ordered_json::array();
   for (const auto& one : diagnosis.found) {
     json["found"].push_back({{"what", one.what}, {"remedy", one.remedy}});
+  }
+  json["chains"] = nlohmann::ordered_json::array();
+  for (const auto& chain : diagnosis.chains) {
+    json["chains"].push_back(json_of(chain));
   }
   json["processes"] = nlohmann::ordered_json::array();
   for (const auto& process : seen.processes) {

@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "cli/asking/footprint.h"
+#include "cli/asking/waits.h"
+#include "insight/on_the_way.h"
 #include "protocol/messages/status.h"
 
 namespace ballast {
@@ -28,10 +30,11 @@ struct JobSeen {
   std::string job;               // as a person would type it: the folder or the address
   std::optional<Status> before;  // none: the lead did not answer
   std::optional<Status> after;
-  std::string why_silent;           // of the lead
-  double seconds = 0;               // between the two
-  std::vector<std::string> silent;  // who does not answer what the lead passes on
-  std::size_t unasked = 0;          // so many were not asked, for want of time
+  std::string why_silent;                     // of the lead
+  double seconds = 0;                         // between the two
+  std::vector<std::string> silent;            // who does not answer what the lead passes on
+  std::size_t unasked = 0;                    // so many were not asked, for want of time
+  std::vector<insight::OnTheWay> on_the_way;  // of a job that stands still
   std::vector<ProcessSeen> processes;
   std::vector<DiskSeen> disks;
 };
@@ -45,6 +48,7 @@ struct Diagnosis {
     std::string remedy;  // empty: none is known
   };
   std::vector<Finding> found;
+  std::vector<WaitChain> chains = {};  // of a job that does not go on: who waits for whom
 };
 
 Diagnosis diagnose(const JobSeen& seen);

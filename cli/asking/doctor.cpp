@@ -16,6 +16,7 @@
 #include "cli/asking/trace_collector.h"
 #include "cli/keys/operator_keys.h"
 #include "cli/run_folder/run_folder.h"
+#include "insight/on_the_way.h"
 
 namespace ballast {
 namespace {
@@ -24,6 +25,7 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t kMostPids = 1U << 22U;       // the kernel's limit
 constexpr std::chrono::milliseconds kAskFor{5'000};  // whoever hangs takes two seconds of it
+constexpr Micros kSoon = 1'000'000;                  // what is merely slow arrives
 
 struct LocalProcess {
   ProcessSeen process;
@@ -77,6 +79,16 @@ std::vector<DiskSeen> disks_of(const fs::path& folder) {
   return disks;
 }
 
+// What has left and has not arrived, of a job whose step stays open.
+void tell_on_the_way(TraceCollector& collector, JobSeen& seen) {
+  if (!seen.before || !seen.after || seen.after->step != seen.before->step || is_over(seen.after->phase)) {
+    return;
+  }
+  if (const auto trace = collector.collect_soon(0, seen.silent, kAskFor)) {
+    seen.on_the_way = insight::on_the_way(*trace, seen.after->step, kSoon);
+  }
+}
+
 JobSeen look(const DoctorOptions& options) {
   JobSeen seen;
   seen.job = options.where;
@@ -93,8 +105,9 @@ JobSeen look(const DoctorOptions& options) {
     std::this_thread::sleep_until(began + std::chrono::duration<double>(options.seconds));
     seen.after = collector.ask_status();
   }
-  seen.why_silent = seen.after ? std::string() : collector.why();
   seen.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  tell_on_the_way(collector, seen);
+  seen.why_silent = seen.after ? std::string() : collector.why();
   for (const auto& one : watched) {
     seen.processes.push_back(one.process);
     seen.processes.back().footprint = one.span.end();

@@ -27,6 +27,13 @@ struct Footprint {
   std::uint64_t descriptors = 0;
   std::uint64_t descriptor_limit = 0;  // 0: not known
   std::vector<StuckConnection> stuck;
+
+  // Of the descriptors that it may have hardly any is left: a server that is short of them cuts strangers, and has some
+  // again for a moment.
+  [[nodiscard]] bool lacks_descriptors() const {
+    constexpr double kUsedUp = 0.85;
+    return descriptor_limit > 0 && static_cast<double>(descriptors) >= kUsedUp * static_cast<double>(descriptor_limit);
+  }
 };
 
 // Looks at one process twice. What another user's process does not show is 0. A connection is stuck if it is so both

@@ -1,5 +1,6 @@
 #include "cli/asking/trace_collector.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "insight/collection.h"
@@ -33,12 +34,17 @@ std::string TraceCollector::why() const {
   return "no lead answers at " + lead_ + (silent.empty() ? "; is the job still running?" : silent);
 }
 
-std::optional<Status> TraceCollector::ask_status() {
-  for (const auto until = Clock::now() + kLeadPatience; Clock::now() < until;) {
-    client_.ask();
+template <typename Ask, typename Take>
+auto TraceCollector::answer(std::chrono::milliseconds patience, const Ask& ask, const Take& take) -> decltype(take()) {
+  const auto until = Clock::now() + patience;
+  for (auto again = Clock::now(); Clock::now() < until;) {
+    if (Clock::now() >= again) {
+      again = Clock::now() + kAskEvery;
+      ask();
+    }
     poll_.wait(kAskEvery.count());
-    if (auto status = client_.take()) {
-      return status;
+    if (auto taken = take()) {
+      return taken;
     }
     if (client_.hopeless() || client_.is_refused()) {
       break;
@@ -47,23 +53,19 @@ std::optional<Status> TraceCollector::ask_status() {
   return std::nullopt;
 }
 
+std::optional<Status> TraceCollector::ask_status() {
+  return answer(
+      kLeadPatience, [this] { client_.ask(); }, [this] { return client_.take(); });
+}
+
 std::optional<TracePart> TraceCollector::ask(TraceAsked asked, std::chrono::milliseconds patience) {
   asked.number = ++number_;
-  const auto until = Clock::now() + patience;
-  for (auto again = Clock::now(); Clock::now() < until;) {
-    if (Clock::now() >= again) {
-      again = Clock::now() + kAskEvery;
-      client_.ask(asked);
-    }
-    poll_.wait(kAskEvery.count());
-    if (auto part = client_.take_part(); part && part->number == asked.number) {
-      return part;
-    }
-    if (client_.hopeless() || client_.is_refused()) {
-      break;
-    }
-  }
-  return std::nullopt;
+  return answer(
+      patience, [&] { client_.ask(asked); },
+      [&] {
+        auto part = client_.take_part();
+        return part && part->number == asked.number ? part : std::nullopt;
+      });
 }
 
 TraceCollector::Silent TraceCollector::ask_who_is_silent(std::chrono::milliseconds all) {
@@ -87,6 +89,20 @@ TraceCollector::Silent TraceCollector::ask_who_is_silent(std::chrono::millisecon
 }
 
 std::optional<insight::JobTrace> TraceCollector::collect(Step steps) {
+  return collect(steps,
+                 [this](const Status& /*status*/, const TraceAsked& asked) { return ask(asked, kOthersPatience); });
+}
+
+std::optional<insight::JobTrace> TraceCollector::collect_soon(Step steps, const std::vector<std::string>& without,
+                                                              std::chrono::milliseconds all) {
+  const auto until = Clock::now() + all;
+  return collect(steps, [&](const Status& status, const TraceAsked& asked) {
+    const bool is_left_out = std::ranges::find(without, insight::name_in(status, *asked.source)) != without.end();
+    return is_left_out || Clock::now() + kOthersPatience > until ? std::nullopt : ask(asked, kOthersPatience);
+  });
+}
+
+std::optional<insight::JobTrace> TraceCollector::collect(Step steps, const AskOne& ask_one) {
   silent_.clear();
   const auto status = ask_status();
   if (!status || client_.version() < kClocksSince) {
@@ -96,8 +112,8 @@ std::optional<insight::JobTrace> TraceCollector::collect(Step steps) {
   if (!who) {
     return std::nullopt;
   }
-  auto collected = insight::collect(*status, *who, steps, kMost,
-                                    [this](const TraceAsked& asked) { return ask(asked, kOthersPatience); });
+  auto collected =
+      insight::collect(*status, *who, steps, kMost, [&](const TraceAsked& asked) { return ask_one(*status, asked); });
   silent_ = std::move(collected.silent);
   return std::move(collected.trace);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -23,6 +24,9 @@ class TraceCollector {
   // question; why() says which. Who does not answer has no records, and is named by silent() until the next one. Of
   // more than kMost records the rest is left out, and those who have it are among them.
   std::optional<insight::JobTrace> collect(Step steps);
+  // The same for as long as `all` says, and not of those that have such a name.
+  std::optional<insight::JobTrace> collect_soon(Step steps, const std::vector<std::string>& without,
+                                                std::chrono::milliseconds all);
 
   struct Silent {
     std::vector<std::string> names;
@@ -42,7 +46,11 @@ class TraceCollector {
  private:
   using Clock = std::chrono::steady_clock;
 
-  // Asks again until it is answered, or for as long as `patience` says.
+  // Asks again until there is an answer to take, or for as long as `patience` says.
+  template <typename Ask, typename Take>
+  auto answer(std::chrono::milliseconds patience, const Ask& ask, const Take& take) -> decltype(take());
+  using AskOne = std::function<std::optional<TracePart>(const Status& status, const TraceAsked& asked)>;
+  std::optional<insight::JobTrace> collect(Step steps, const AskOne& ask_one);
   std::optional<TracePart> ask(TraceAsked asked, std::chrono::milliseconds patience);
 
   std::string lead_;

@@ -137,6 +137,10 @@ std::vector<std::string> secrets_to_make(const RenderedJob& rendered) {
   return lines;
 }
 
+std::string page_to_forward(const RenderedJob& rendered) {
+  return "kubectl port-forward job/" + shard_object_name(rendered.name, 0) + " " + std::to_string(kPagePort);
+}
+
 Json weights_job(const RenderedJob& rendered) {
   const auto pod = weights_template(rendered);
   return {{"apiVersion", "batch/v1"},

@@ -14,6 +14,8 @@ std::vector<nlohmann::ordered_json> kubernetes_objects(const RenderedJob& render
 
 // The lines by which the Secrets are made that its pods wait for: whose contents no object has.
 std::vector<std::string> secrets_to_make(const RenderedJob& rendered);
+// The command that brings the job's page to port kPagePort of the machine where it is called.
+std::string page_to_forward(const RenderedJob& rendered);
 
 // The Job that reads the weights once the job has finished.
 nlohmann::ordered_json weights_job(const RenderedJob& rendered);

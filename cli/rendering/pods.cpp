@@ -70,6 +70,9 @@ Json server_ports(const RenderedJob& rendered, std::uint32_t shard) {
 Json server_container(const RenderedJob& rendered, std::uint32_t shard) {
   auto arguments = rendered.server_arguments(shard, kLeadHost, kOwnHost, kLeadPatience);
   arguments.push_back("--unfinished-code=" + std::to_string(kLeftEarly));
+  if (shard == 0) {  // for who may forward a port of the pod, and for no other pod
+    arguments.push_back("--page=127.0.0.1:" + std::to_string(kPagePort));
+  }
   Json container = {{"name", "server"},
                     {"image", rendered.image("server")},
                     {"imagePullPolicy", "IfNotPresent"},

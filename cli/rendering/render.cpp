@@ -134,6 +134,8 @@ int render_kubernetes(const RenderOptions& options) {
     } else {
       objects = kubernetes_objects(rendered);
       head += comment_of_secrets(rendered);
+      head += "# The job's page comes to http://127.0.0.1:" + std::to_string(kPagePort) + "/ by\n#   " +
+              page_to_forward(rendered) + "\n";
       tell_of_secrets(rendered);
     }
     const auto text = options.json ? list_text(objects) : head + yaml_documents(objects);

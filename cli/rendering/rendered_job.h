@@ -28,6 +28,7 @@ inline constexpr std::uint32_t kImageUser = 10001;  // and its group
 inline constexpr std::uint32_t kLeadPort = 7000;
 inline constexpr std::uint32_t kLanePort = 7100;  // of lane 0; each further lane has the next one
 inline constexpr std::uint32_t kMetricsPort = 9100;
+inline constexpr std::uint32_t kPagePort = 8080;  // of the server of shard 0
 
 // Seconds that the lead stays after the end, for workers and servers that are just being started again.
 inline constexpr std::uint32_t kLinger = 120;

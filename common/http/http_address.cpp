@@ -80,6 +80,11 @@ HttpAddress resolve_http_address(const std::string& address) {
   return result;
 }
 
+std::string why_not_listening(int code) {
+  return code == EADDRINUSE ? "another process listens there; choose another port, or 0 for a free one"
+                            : std::generic_category().message(code);
+}
+
 std::string why_not_bindable(const HttpAddress& address) {
   std::string failure;
   const auto found = look_up(address.numeric, address.port, AI_NUMERICHOST, &failure);
@@ -98,8 +103,7 @@ std::string why_not_bindable(const HttpAddress& address) {
   if (bound) {
     return {};
   }
-  return code == EADDRINUSE ? "another process listens there; choose another port, or 0 for a free one"
-                            : std::generic_category().message(code);
+  return why_not_listening(code);
 }
 
 void touch(const HttpAddress& address) {

@@ -20,6 +20,9 @@ struct HttpAddress {
 // sentence for a user.
 HttpAddress resolve_http_address(const std::string& address);
 
+// Why nothing can be listened to where the system said this (errno), with the remedy where one is known.
+std::string why_not_listening(int code);
+
 // Tries to bind it and tells the system's reason; empty if it can be bound now.
 std::string why_not_bindable(const HttpAddress& address);
 

@@ -15,7 +15,8 @@ bool is_to_be_tried_again(int code) { return code == EAGAIN || code == EWOULDBLO
 
 }  // namespace
 
-HttpConnection::HttpConnection(int descriptor, Clock::time_point now) : descriptor_(descriptor), until_(now + kReads) {}
+HttpConnection::HttpConnection(int descriptor, Clock::time_point now)
+    : descriptor_(descriptor), until_(now + kReads), moved_at_(now) {}
 
 HttpConnection::~HttpConnection() {
   if (descriptor_ >= 0) {
@@ -27,21 +28,25 @@ HttpConnection::HttpConnection(HttpConnection&& other) noexcept
     : descriptor_(std::exchange(other.descriptor_, -1)),
       state_(other.state_),
       until_(other.until_),
+      moved_at_(other.moved_at_),
       text_(std::move(other.text_)),
       request_(std::move(other.request_)),
       parts_(std::move(other.parts_)),
       part_(other.part_),
-      sent_(other.sent_) {}
+      sent_(other.sent_),
+      moved_(other.moved_) {}
 
 HttpConnection& HttpConnection::operator=(HttpConnection&& other) noexcept {
   std::swap(descriptor_, other.descriptor_);
   state_ = other.state_;
   until_ = other.until_;
+  moved_at_ = other.moved_at_;
   text_ = std::move(other.text_);
   request_ = std::move(other.request_);
   parts_ = std::move(other.parts_);
   part_ = other.part_;
   sent_ = other.sent_;
+  moved_ = other.moved_;
   return *this;
 }
 
@@ -60,8 +65,17 @@ short HttpConnection::events() const {
   return 0;
 }
 
+// A request comes in one piece from who means it: what is there of one is nothing.
+std::optional<HttpConnection::Clock::time_point> HttpConnection::stands_still_since(Clock::time_point now) const {
+  const bool may =
+      state_ == State::reads || state_ == State::drains || (state_ == State::sends && now >= judged_from());
+  return may ? std::optional(moved_at_) : std::nullopt;
+}
+
 void HttpConnection::enter(State state, std::chrono::milliseconds patience, Clock::time_point now) {
   state_ = state;
+  moved_at_ = now;
+  moved_ = 0;
   until_ = now + patience;
 }
 
@@ -131,6 +145,11 @@ void HttpConnection::send(Clock::time_point now) {
       return;
     }
     sent_ += static_cast<std::size_t>(went);
+    moved_ += static_cast<std::size_t>(went);
+    if (moved_ >= kMoves) {
+      moved_at_ = now;
+      moved_ = 0;
+    }
   }
   parts_.clear();
   ::shutdown(descriptor_, SHUT_WR);

@@ -3,8 +3,10 @@
 
 #include <chrono>
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "common/http/http_request.h"
 
@@ -28,6 +30,9 @@ class HttpConnection {
   static constexpr std::chrono::milliseconds kWaits{3'000};
   static constexpr std::chrono::milliseconds kSends{20'000};
   static constexpr std::chrono::milliseconds kDrains{500};
+  // An answer stands still of which less than kMoves bytes went within that.
+  static constexpr std::chrono::milliseconds kUnjudged{1'000};
+  static constexpr std::size_t kMoves = 4096;
 
   HttpConnection(int descriptor, Clock::time_point now);
   ~HttpConnection();
@@ -48,6 +53,11 @@ class HttpConnection {
   [[nodiscard]] int descriptor() const { return descriptor_; }
   [[nodiscard]] short events() const;
   [[nodiscard]] Clock::time_point until() const { return until_; }
+  // Since when nothing has come of it; who is the first to give way has that for longest. Nothing: nobody may take its
+  // place, for it waits for us, or is being sent its answer.
+  [[nodiscard]] std::optional<Clock::time_point> stands_still_since(Clock::time_point now) const;
+  // When it may be found to stand still, if nothing comes of it until then.
+  [[nodiscard]] Clock::time_point judged_from() const { return moved_at_ + kUnjudged; }
 
  private:
   void enter(State state, std::chrono::milliseconds patience, Clock::time_point now);
@@ -58,11 +68,13 @@ class HttpConnection {
   int descriptor_;
   State state_ = State::reads;
   Clock::time_point until_;
+  Clock::time_point moved_at_;  // the begin of its state, or kMoves bytes of the answer since
   std::string text_;
   HttpRequest request_;
   std::vector<std::shared_ptr<const std::string>> parts_;
   std::size_t part_ = 0;
-  std::size_t sent_ = 0;  // of that part
+  std::size_t sent_ = 0;   // of that part
+  std::size_t moved_ = 0;  // since moved_at_
 };
 
 }  // namespace ballast

@@ -82,6 +82,8 @@ void read_fields(std::string_view lines, HttpRequest& request) {
       request.host = host_of(trimmed(line));
     } else if (name == "sec-fetch-site") {
       request.fetch_site = lower(trimmed(line));
+    } else if (name == "x-requested-with") {
+      request.is_meant = true;
     }
   }
 }

@@ -16,6 +16,8 @@ struct HttpRequest {
   bool is_head = false;
   std::string host;        // without the port; empty: not said
   std::string fetch_site;  // Sec-Fetch-Site: what a browser says of who asks; empty: not said
+  // X-Requested-With is there: another site's page cannot send it, for a browser would ask us first whether it may.
+  bool is_meant = false;
 
   // The value of a field of the query, as it was sent; empty: there is none.
   [[nodiscard]] std::string_view field(std::string_view name) const;

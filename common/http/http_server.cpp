@@ -24,10 +24,7 @@ constexpr int kBacklog = 64;
 constexpr std::chrono::milliseconds kWithoutDescriptors{500};
 
 [[noreturn]] void refuse(const std::string& what, const HttpAddress& address, int code) {
-  throw std::runtime_error("cannot serve " + what + " at " + address.bindable() + ": " +
-                           (code == EADDRINUSE
-                                ? "another process listens there; choose another port, or 0 for a free one"
-                                : std::generic_category().message(code)));
+  throw std::runtime_error("cannot serve " + what + " at " + address.bindable() + ": " + why_not_listening(code));
 }
 
 // The socket address of a numeric one.
@@ -96,8 +93,12 @@ HttpServer::~HttpServer() {
 
 int HttpServer::until_the_next(Clock::time_point now) const {
   auto next = Clock::time_point::max();
+  const bool is_full = !accepts(now);
   for (const auto& connection : connections_) {
     next = std::min(next, connection.until());
+    if (is_full && connection.judged_from() > now) {
+      next = std::min(next, connection.judged_from());
+    }
   }
   if (accepts_from_ > now) {
     next = std::min(next, accepts_from_);
@@ -109,10 +110,10 @@ int HttpServer::until_the_next(Clock::time_point now) const {
 }
 
 bool HttpServer::accepts(Clock::time_point now) const {
-  return now >= accepts_from_ &&
-         (connections_.size() < kConnections || std::ranges::any_of(connections_, [](const HttpConnection& connection) {
-            return connection.state() == HttpConnection::State::reads;
-          }));
+  return now >= accepts_from_ && (connections_.size() < kConnections ||
+                                  std::ranges::any_of(connections_, [now](const HttpConnection& connection) {
+                                    return connection.stands_still_since(now).has_value();
+                                  }));
 }
 
 void HttpServer::serve(const std::stop_token& ended) {
@@ -172,14 +173,14 @@ std::optional<HttpAnswer> HttpServer::answer_to(const HttpRequest& request) cons
   }
 }
 
-void HttpServer::make_room() {
+void HttpServer::make_room(Clock::time_point now) {
   if (connections_.size() < kConnections) {
     return;
   }
-  const auto slowest = std::ranges::min_element(connections_, {}, [](const HttpConnection& connection) {
-    return connection.state() == HttpConnection::State::reads ? connection.until() : Clock::time_point::max();
+  const auto stillest = std::ranges::min_element(connections_, {}, [now](const HttpConnection& connection) {
+    return connection.stands_still_since(now).value_or(Clock::time_point::max());
   });
-  connections_.erase(slowest);
+  connections_.erase(stillest);
 }
 
 void HttpServer::accept(Clock::time_point now) {
@@ -193,7 +194,7 @@ void HttpServer::accept(Clock::time_point now) {
     }
     return;
   }
-  make_room();
+  make_room(now);
   connections_.emplace_back(descriptor, now);
 }
 

@@ -14,8 +14,9 @@
 
 namespace ballast {
 
-// So many connections at once; while they are all there, a further one takes the place of the one that has been sending
-// its request for longest, and waits where all are being answered. Its thread sleeps while nobody is connected.
+// So many connections at once; while they are all there, a further one takes the place of the one of which nothing has
+// come for longest: no whole request, or hardly a byte more of its answer. It waits where all wait for an answer or are
+// being sent one. Its thread sleeps while nobody is connected.
 //
 // A request for another host than a number, "localhost" or the host that it was told is refused: what a browser shows
 // of elsewhere must not read it by a name that leads here (DNS rebinding).
@@ -46,7 +47,7 @@ class HttpServer {
   [[nodiscard]] int until_the_next(Clock::time_point now) const;  // milliseconds; -1: for ever
   [[nodiscard]] bool accepts(Clock::time_point now) const;
   void accept(Clock::time_point now);
-  void make_room();
+  void make_room(Clock::time_point now);
   void tend(Clock::time_point now);
   [[nodiscard]] std::optional<HttpAnswer> answer_to(const HttpRequest& request) const;
 

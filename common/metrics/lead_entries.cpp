@@ -190,6 +190,13 @@ const std::vector<MetricEntry>& lead_entries() {
        {},
        "How long recoveries took: from when a shard that was given up was last heard of, or the job began to go back, "
        "or this lead began with a job that had trained, until all shards serve again. Within a quarter of a second."},
+      {"ballast_lead_snapshot_seconds",
+       kHistogram,
+       "seconds",
+       {},
+       "How long whole snapshots took: from when the first lane had come to the snapshot's step until it was durable "
+       "in "
+       "all shards, and complete. Within half a second."},
       {"ballast_lead_snapshot_age_seconds",
        kGauge,
        "seconds",

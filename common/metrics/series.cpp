@@ -219,12 +219,6 @@ void CopySeries::copied(Step newest) const {
   step->set(static_cast<double>(newest));
 }
 
-LaneWorkerSeries::LaneWorkerSeries(Metrics* metrics, std::uint32_t lane, const std::string& worker) {
-  const Lookup of_worker(metrics, "ballast_shard_", {std::to_string(lane), worker});
-  phases = of_worker.phase_histograms("worker_phase_seconds");
-  lateness = of_worker.histogram("worker_lateness_seconds");
-}
-
 ServerWorkerSeries::ServerWorkerSeries(Metrics* metrics, std::string worker)
     : metrics_(metrics), worker_(std::move(worker)) {
   const Lookup of_worker(metrics_, "ballast_shard_worker_", {worker_});
@@ -233,6 +227,8 @@ ServerWorkerSeries::ServerWorkerSeries(Metrics* metrics, std::string worker)
   duplicate = of_worker.counter("contributions_total", "duplicate");
   expired = of_worker.counter("contributions_total", "expired");
   stale = of_worker.counter("contributions_total", "stale");
+  phases = of_worker.phase_histograms("phase_seconds");
+  lateness = of_worker.histogram("lateness_seconds");
 }
 
 CounterHandle worker_refusals(Metrics* metrics, const std::string& worker, const std::string& reason) {
@@ -248,9 +244,7 @@ void ServerWorkerSeries::remove() const {
   if (metrics_ == nullptr) {
     return;
   }
-  for (const auto* const name : {"bytes", "contributions", "refusals", "updates", "staleness"}) {
-    metrics_->remove(std::string("ballast_shard_worker_") + name + "_total", {{"worker", worker_}});
-  }
+  metrics_->remove("ballast_shard_worker_", {{"worker", worker_}});
 }
 
 LeadSeries::LeadSeries(Metrics* metrics) {
@@ -297,6 +291,7 @@ LeadSeries::LeadSeries(Metrics* metrics) {
   resumed_shards = lead.counter("resumed_shards_total");
   ledger_write = lead.histogram("ledger_write_seconds");
   recovery = lead.histogram("recovery_seconds");
+  snapshot = lead.histogram("snapshot_seconds");
   recovering = lead.gauge("recovering_seconds");
   snapshot_age = lead.gauge("snapshot_age_seconds");
   for (std::size_t phase = 0; phase < kJobPhaseNames.size(); ++phase) {

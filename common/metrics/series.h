@@ -136,14 +136,6 @@ struct CopySeries {
   GaugeHandle step;
 };
 
-// What one lane says of one worker.
-struct LaneWorkerSeries {
-  LaneWorkerSeries(Metrics* metrics, std::uint32_t lane, const std::string& worker);
-
-  PhaseHistograms phases;
-  HistogramHandle lateness;
-};
-
 // What all lanes of a server together say of one worker.
 class ServerWorkerSeries {
  public:
@@ -158,6 +150,8 @@ class ServerWorkerSeries {
   void remove() const;
 
   CounterHandle bytes, accepted, duplicate, expired, stale;
+  PhaseHistograms phases;
+  HistogramHandle lateness;
 
  private:
   Metrics* metrics_;
@@ -180,7 +174,7 @@ struct LeadSeries {
       messages_refused;
   std::array<CounterHandle, kRollbackWords.size()> rollbacks;  // by cause
   CounterHandle rolled_back_steps, skipped_steps, snapshots_missed, resumed_shards;
-  HistogramHandle ledger_write, recovery;
+  HistogramHandle ledger_write, recovery, snapshot;
   GaugeHandle recovering, snapshot_age;
   std::map<JobPhase, GaugeHandle> phases;
 };

@@ -83,7 +83,7 @@ std::string awaited_by(const Status& status) {
                              (status.phase == JobPhase::pausing && !status.copies.awaited);
   const bool has_some =
       std::any_of(status.sessions.begin(), status.sessions.end(), [](const auto& session) { return session.live; });
-  return status.waits_for.empty() && needs_workers && !has_some ? "a worker, for there is none" : status.waits_for;
+  return status.waits_for.empty() && needs_workers && !has_some ? kNoWorker : status.waits_for;
 }
 
 }  // namespace ballast

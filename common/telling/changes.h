@@ -27,5 +27,6 @@ std::string hindrance(const Status& status);
 // Who keeps the job from going on, or from coming to a pause: whom the lead names, else that there is no worker, which
 // the lead itself says only before training begins. Empty: nobody.
 std::string awaited_by(const Status& status);
+inline constexpr auto kNoWorker = "a worker, for there is none";
 
 }  // namespace ballast

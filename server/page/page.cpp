@@ -131,6 +131,10 @@ Page::Text Page::history_since(const Mark* mark) {
 
 HttpAnswer Page::analysis(const HttpRequest& request) {
   if (request.field("ask") == "1" && !request.is_head) {
+    if (!request.is_meant) {
+      return http_text(403,
+                       "to have an analysis made, send the header X-Requested-With, which other sites' pages cannot");
+    }
     analyst_.ask();
   }
   const auto newest = analyst_.newest();

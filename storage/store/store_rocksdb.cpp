@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <shared_mutex>
 #include <string>
 #include <utility>
 
@@ -152,12 +153,16 @@ class RocksStore final : public Store {
     found.slowed_seconds = stalls_->seconds(WriteStall::slowed);
     found.stopped_seconds = stalls_->seconds(WriteStall::stopped);
     found.errors = stalls_->failures();
-    // Not by a copy of what is open: a database that is shared is not opened again.
-    const std::scoped_lock lock(mutex_);
+    // Not by a copy of what is open: a database that is shared is not opened again. So who closes it waits for who
+    // asks, and nobody else does.
+    std::unique_lock lock(mutex_);
+    const std::shared_lock asks(asked_);
+    auto* const opened = opened_.get();
+    lock.unlock();
     std::string files;
-    if (opened_) {
-      (*opened_)->GetIntProperty(rocksdb::DB::Properties::kEstimatePendingCompactionBytes, &found.compaction_bytes);
-      (*opened_)->GetProperty(rocksdb::DB::Properties::kNumFilesAtLevelPrefix + "0", &files);
+    if (opened != nullptr) {
+      (*opened)->GetIntProperty(rocksdb::DB::Properties::kEstimatePendingCompactionBytes, &found.compaction_bytes);
+      (*opened)->GetProperty(rocksdb::DB::Properties::kNumFilesAtLevelPrefix + "0", &files);
     }
     std::from_chars(files.data(), files.data() + files.size(), found.level0_files);
     return found;
@@ -198,6 +203,7 @@ class RocksStore final : public Store {
                                                 ") and that waits until a copy of a snapshot, or what else is being "
                                                 "read, has been read"};
       }
+      const std::scoped_lock closes(asked_);
       opened_.reset();
     }
     return open_again();
@@ -216,7 +222,8 @@ class RocksStore final : public Store {
   const RocksdbMemory memory_;  // of whichever is open
   const std::shared_ptr<WriteStalls> stalls_;
   mutable std::mutex mutex_;
-  mutable Shared opened_;  // null after a failure, if it could not be opened again
+  mutable std::shared_mutex asked_;  // after the other: shared by who asks the open one for its properties
+  mutable Shared opened_;            // null after a failure, if it could not be opened again
 };
 
 }  // namespace

@@ -32,15 +32,31 @@ class Doctor(harness.ClusterCase):
         """Soon, and before all else. `since`: when it began."""
         began = since or time.monotonic()
         self.told = None
+        self.ask_again = asks or self.ask
 
         def named():
-            self.told = (asks or self.ask)()
+            self.told = self.ask_again()
             return not self.told["goes_on"] and self.told["found"] and words in self.told["found"][0]["what"]
         try:
             self.wait_for(words, named)
         except AssertionError:
             self.fail(f"{words}: {self.told}")
         print(f"'{words}' named after {time.monotonic() - began:.1f} s", file=sys.stderr)
+
+    def expect_chain(self, *waits):
+        """Told of the stall that was named last: each (who, whom) begins so, in this order, one after the other."""
+        def told():
+            chains = [[(one["who"], one["whom"]) for one in chain["waits"]] for chain in self.told["chains"]]
+            fits = [all(have[0].startswith(want[0]) and have[1].startswith(want[1]) for have, want in zip(chain, waits))
+                    and len(chain) == len(waits) for chain in chains]
+            if not any(fits):
+                self.told = self.ask_again()
+            return any(fits)
+        try:
+            self.wait_for(f"the chain {waits}", told)
+        except AssertionError:
+            self.fail(f"{waits}: {self.told}")
+        self.assertFalse([chain for chain in self.told["chains"] if chain["deadlock"]], self.told)
 
     def begin(self, steps=100000, **arguments):
         self.run_ = self.start(self.job(jobs.emulated(steps=steps, slots=4, compute_ms=10)), **arguments)
@@ -67,12 +83,15 @@ class Doctor(harness.ClusterCase):
         pid = self.stop("server", 1)
         self.expect_named(f"server 1 (process {pid}) is stopped")
         self.assertEqual(self.answer.returncode, 1)
+        self.expect_chain(("lead", "shard 1 lane "), ("shard 1 lane ", f"a signal that lets server 1 (process {pid})"))
         os.kill(pid, signal.SIGCONT)
         pid = self.stop("server", 0)
         self.expect_named(f"server 0, the lead's (process {pid}) is stopped")
+        self.expect_chain(("ballast doctor", "lead"), ("lead", f"a signal that lets server 0 (process {pid})"))
         os.kill(pid, signal.SIGCONT)
         pids = [self.stop("worker", worker) for worker in range(2)]
         self.expect_named(f"worker 0 (process {pids[0]}) is stopped")
+        self.expect_chain(("lead", "worker worker-0"), ("worker worker-0", f"a signal that lets worker 0 (process {pids[0]})"))
         for pid in pids:
             os.kill(pid, signal.SIGCONT)
         self.wait_for("steps", lambda: self.ask()["goes_on"])
@@ -82,6 +101,7 @@ class Doctor(harness.ClusterCase):
         self.assertEqual(self.run_.control("pause").returncode, 0)
         self.expect_named("its user has paused it")
         self.assertEqual(self.told["found"][0]["remedy"], f"ballast resume {self.run_.folder}")
+        self.expect_chain(("lead", "its user"))
 
     def test_a_full_disk(self):
         disk = small_disks.SmallDisk(self, self.folder / "disk-1", 96)
@@ -94,6 +114,7 @@ class Doctor(harness.ClusterCase):
         self.run_.wait_for_step(2)
         disk.fill()
         self.expect_named("a disk is full")
+        self.expect_chain(("shard 1", "room on its disk"))
         disk.make_room()
         self.wait_for("steps", lambda: self.ask()["goes_on"])
 
@@ -113,6 +134,8 @@ class Doctor(harness.ClusterCase):
             self.run_.kill("worker", worker)  # their next lives cannot connect
         pid = self.run_.entry("server", 0)["pid"]
         self.expect_named(f"server 0, the lead's (process {pid}) has used up its file descriptors", since=since)
+        whom = f"file descriptors for server 0 (process {pid})"
+        self.assertIn(whom, [chain["waits"][-1]["whom"] for chain in self.told["chains"]], self.told)
 
     def test_a_way_that_is_lost_in_one_direction(self):
         if (reason := hosts.unfit()) is not None:
@@ -131,6 +154,8 @@ class Doctor(harness.ClusterCase):
         # What the worker sends arrives; nothing comes back to it.
         self.cluster.hosts.call("servers", "ip", "route", "add", "blackhole", f"{self.cluster.hosts.address['w0']}/32")
         self.expect_named("nobody acknowledges what", ask)
+        ends = [chain["waits"][-1]["whom"] for chain in self.told["chains"]]
+        self.assertTrue([end for end in ends if " to acknowledge what ballast-" in end], self.told)
 
 
 if __name__ == "__main__":

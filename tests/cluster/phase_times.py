@@ -23,8 +23,8 @@ class Times(harness.ClusterCase):
         shard = metrics.of(run, "server")
         worker = metrics.of(run, "worker")
         for phase in self.PHASES:
-            count = metrics.value(shard, "ballast_shard_worker_phase_seconds_count", phase=phase, lane="0")
-            theirs = metrics.value(shard, "ballast_shard_worker_phase_seconds_sum", phase=phase, lane="0")
+            count = metrics.value(shard, "ballast_shard_worker_phase_seconds_count", phase=phase)
+            theirs = metrics.value(shard, "ballast_shard_worker_phase_seconds_sum", phase=phase)
             steps = metrics.value(worker, "ballast_worker_phase_seconds_count", phase=phase)
             own = metrics.value(worker, "ballast_worker_phase_seconds_sum", phase=phase)
             # A step is told with the next one's contributions, and again with what is sent twice.

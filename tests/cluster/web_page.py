@@ -11,6 +11,7 @@ import jobs
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 VIEWERS = 10
+MEANT = {"X-Requested-With": "test"}  # which another site's page cannot send
 
 
 def host_and_port(address):
@@ -33,8 +34,8 @@ class Page(harness.ClusterCase):
         finally:
             connection.close()
 
-    def json(self, path):
-        status, _, text = self.ask(path)
+    def json(self, path, **headers):
+        status, _, text = self.ask(path, headers=headers)
         self.assertEqual(status, 200, text)
         return json.loads(text)
 
@@ -76,14 +77,16 @@ class Page(harness.ClusterCase):
         self.assertGreaterEqual(newer["late"]["from"], known["late"]["from"])
         self.wait_for("a snapshot", lambda: self.json("/job.json")["snapshots"]["list"])
 
-        self.assertTrue(self.json("/analysis.json?ask=1")["asking"])
+        self.assertEqual(self.ask("/analysis.json?ask=1")[0], 403, "as any site's page can")
+        self.assertFalse(self.json("/analysis.json")["asking"])
+        self.assertTrue(self.json("/analysis.json?ask=1", **MEANT)["asking"])
         result = self.wait_for("an analysis", lambda: self.json("/analysis.json")["result"])
         self.assertNotIn("failure", result)
         self.assertIn("job emulated, steps ", result["text"])
         self.assertRegex(result["text"], r"(?m)^advice: ")
         rows = {row[0] for row in result["waterfall"]["rows"]}
         self.assertLessEqual({"lead", "worker worker-0", f"worker {HOSTILE}", "shard 1 lane 0"}, rows)
-        self.assertFalse(self.json("/analysis.json?ask=1")["asking"], "the last one has just ended")
+        self.assertFalse(self.json("/analysis.json?ask=1", **MEANT)["asking"], "the last one has just ended")
 
     def test_what_is_refused(self):
         self.begin()

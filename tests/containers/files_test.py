@@ -71,7 +71,7 @@ class Compose(unittest.TestCase):
     def test_ports_are_published_to_this_machine_alone(self):
         for name, block in services().items():
             published = re.findall(r"^ +ports:(.*)$", block, re.M)
-            self.assertEqual(len(published), 1 if name in ("prometheus", "grafana") else 0, name)
+            self.assertEqual(len(published), 1 if name in ("server-0", "prometheus", "grafana") else 0, name)
             for ports in published:
                 self.assertRegex(ports, r'^ \["127\.0\.0\.1:[^",]+"\]$')
         self.assertNotIn("ports:", blocks((DOCKER / "compose.yaml").read_text(), 0)["x-process"])
@@ -79,6 +79,9 @@ class Compose(unittest.TestCase):
     def test_the_network_of_the_job_leads_nowhere(self):
         networks = blocks(blocks((DOCKER / "compose.yaml").read_text(), 0)["networks"].split("\n", 1)[1], 2)
         self.assertIn("internal: true", networks["job"])
+        self.assertIn('enable_ip_masquerade: "false"', networks["page"])
+        in_page = {name for name, block in services().items() if re.search(r"networks: \[.*\bpage\b.*\]", block)}
+        self.assertEqual(in_page, {"server-0"})
         inside = {name for name, block in services().items()
                   if "network_mode: none" not in block
                   and ("networks: [" not in block or "job" in re.search(r"networks: \[(.*)\]", block).group(1))}

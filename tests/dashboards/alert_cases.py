@@ -66,8 +66,8 @@ def process(role, index, values=None):
 
 def lateness(index, mean, steps_of_15s=30):
     """A worker's mean lateness in seconds; two steps a second."""
-    return {shard("worker_lateness_seconds_sum", 0, f',lane="0"{by_worker(index)}'): grows(mean * steps_of_15s),
-            shard("worker_lateness_seconds_count", 0, f',lane="0"{by_worker(index)}'): grows(steps_of_15s)}
+    return {shard("worker_lateness_seconds_sum", 0, by_worker(index)): grows(mean * steps_of_15s),
+            shard("worker_lateness_seconds_count", 0, by_worker(index)): grows(steps_of_15s)}
 
 
 def healthy():

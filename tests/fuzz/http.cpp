@@ -21,7 +21,7 @@ bool is_same(const HttpReading& one, const HttpReading& other) {
   return one.is_whole == other.is_whole && one.refusal == other.refusal && one.why == other.why &&
          one.request.path == other.request.path && one.request.query == other.request.query &&
          one.request.is_head == other.request.is_head && one.request.host == other.request.host &&
-         one.request.fetch_site == other.request.fetch_site;
+         one.request.fetch_site == other.request.fetch_site && one.request.is_meant == other.request.is_meant;
 }
 
 void expect_refused(const HttpReading& reading) {

@@ -18,7 +18,7 @@ CHOSEN = {
     "protocol/worker": {"worker.cpp": 1},
     "server": {"shard.cpp": 3, "lane_loop.cpp": 1, "lead_config.cpp": 6, "base_loader.cpp": 1, "weights.cpp": 1},
     "worker": {"welcome.cpp": 2},
-    "worker/training": {"contributions.cpp": 3, "fingerprint.cpp": 1, "trainer.cpp": 1},
+    "worker/training": {"contributions.cpp": 2, "fingerprint.cpp": 1, "trainer.cpp": 1},
 }
 # Where the choice is looked into, in one function (and its twin for what changes it).
 VISITORS = {"lane_applier.h", "course.h", "worker_plan.h"}

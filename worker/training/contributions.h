@@ -10,11 +10,28 @@
 
 namespace ballast {
 
-// The model whose train() writes that. `job` must outlive it.
-std::unique_ptr<Model> with_contributions(std::unique_ptr<Model> model, const Job& job);
+// What a contribution is to be multiplied by to be a mean over its examples, or a whole change: it holds its slot's
+// part of an update.
+class UndoneShare {
+ public:
+  // `parts`: that an update has, alike for each slot; 0: the parts are by the examples.
+  explicit UndoneShare(std::uint32_t parts = 0) : parts_(parts) {}
 
-// What a contribution of so many examples is to be multiplied by to be a mean over them, or a whole change: it holds
-// the slot's part of an update of `counted` examples.
-double share_undone(const Job& job, std::uint32_t counted, std::uint32_t examples);
+  // Of a slot of `examples`, one at least, in an update of `counted`.
+  [[nodiscard]] double of(std::uint32_t counted, std::uint32_t examples) const {
+    return parts_ > 0 ? static_cast<double>(parts_) : static_cast<double>(counted) / examples;
+  }
+
+ private:
+  std::uint32_t parts_;
+};
+
+struct Contributions {
+  std::unique_ptr<Model> model;  // whose train() writes them
+  UndoneShare undone;
+};
+
+// Of the model's slots, in the job's mode. `job` must outlive it.
+Contributions contributions_of(std::unique_ptr<Model> model, const Job& job);
 
 }  // namespace ballast

@@ -7,8 +7,6 @@
 #include "common/job/model_graph.h"
 #include "worker/data/failures.h"
 #include "worker/data/job_data.h"
-#include "worker/training/contributions.h"
-#include "worker/training/delay.h"
 #include "worker/training/evaluate.h"
 #include "worker/training/fingerprint.h"
 #include "worker/training/gradient_fault.h"
@@ -60,7 +58,9 @@ worker::Prepared Trainer::prepare(std::span<float> weights) {
   prepared.layout.fingerprint = fingerprint(weights);
   prepared.layout.data_digest = reading_data([&] { return data_digest(*dataset_); });
   corrupt_examples_ = dataset_->corrupt();
-  model_ = with_contributions(std::move(model_), job_);
+  auto contributions = contributions_of(std::move(model_), job_);
+  model_ = std::move(contributions.model);
+  undone_ = contributions.undone;
   model_ = with_gradient_faults(std::move(model_), job_.arena, job_.spec.training.slots);
   model_ = with_delay(std::move(model_), delays_.slots);
   return prepared;
@@ -170,7 +170,7 @@ void Trainer::train_slot(Step step, Slot slot, SlotSums& sums, const WeightArena
   examples_ += batch.examples;
   // What was summed into others, or has left, lies here unchanged until the next slot begins.
   if (norms_ != nullptr && batch.examples > 0) {
-    norms_->computed(sums.leaf(), share_undone(job_, counted, batch.examples),
+    norms_->computed(sums.leaf(), undone_.of(counted, batch.examples),
                      std::chrono::microseconds(times.forward_us + times.backward_us));
   }
 }

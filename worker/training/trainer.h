@@ -16,6 +16,7 @@
 #include "protocol/worker/worker.h"
 #include "worker/data/pipeline.h"
 #include "worker/models/model.h"
+#include "worker/training/contributions.h"
 #include "worker/training/delay.h"
 #include "worker/training/gradient_norms.h"
 #include "worker/training/gradient_sums.h"
@@ -92,6 +93,7 @@ class Trainer {
   std::unique_ptr<Dataset> dataset_;
   std::unique_ptr<Pipeline> pipeline_;
   std::unique_ptr<Model> model_;
+  UndoneShare undone_;      // of its contributions
   std::string arithmetic_;  // of the backend that the model computes on, if it does
 };
 

@@ -7,11 +7,12 @@ let failures = 0;
 let pending = 0;
 let isLooking = false;
 
+// With a header that the pages of other sites cannot send: what is asked for is meant.
 async function fetchJson(path) {
   const cut = new AbortController();
   const late = setTimeout(() => cut.abort(), PATIENCE);
   try {
-    const answer = await fetch(path, {signal: cut.signal, cache: 'no-store'});
+    const answer = await fetch(path, {signal: cut.signal, cache: 'no-store', headers: {'X-Requested-With': 'page'}});
     if (!answer.ok) throw new Error(`${answer.status}`);
     return await answer.json();
   } finally {

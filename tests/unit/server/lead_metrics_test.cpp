@@ -327,5 +327,51 @@ TEST_CASE("recovery clock: a job that has not begun, or is over, does not recove
   CHECK_FALSE(clock.look({JobPhase::finished, 0, true}, 13'000));
 }
 
+TEST_CASE("snapshot clock: from when some lane has begun it until it is complete") {
+  SnapshotClock clock;
+  CHECK_FALSE(clock.look({}, 0, 1'000));
+  CHECK_FALSE(clock.look({20}, 0, 2'000));
+  CHECK_FALSE(clock.look({20, 30}, 0, 3'000));
+  CHECK(clock.look({30}, 20, 5'000) == Micros{3'000});
+  CHECK_FALSE(clock.look({30}, 20, 6'000));
+  CHECK(clock.look({30}, 30, 7'000) == Micros{4'000});
+}
+
+TEST_CASE("snapshot clock: one that nobody writes any more has no time, nor has one that was not seen to begin") {
+  SnapshotClock clock;
+  CHECK_FALSE(clock.look({20}, 10, 1'000));
+  CHECK_FALSE(clock.look({}, 10, 2'000));  // the job has gone back, or it could not be written
+  CHECK_FALSE(clock.look({20}, 10, 8'000));
+  CHECK(clock.look({}, 20, 9'000) == Micros{1'000});
+  CHECK_FALSE(clock.look({}, 40, 10'000));
+  CHECK_FALSE(clock.look({30}, 40, 11'000));  // it is of no use
+}
+
+TEST_CASE("the lead tells how long a snapshot took that a lane has come to") {
+  Metrics metrics;
+  LeadMetrics lead(&metrics);
+  ShardRoster shards(1, 1, {1, 2, 3}, Ledger{});
+  ShardHello hello;
+  hello.lane = {0, 0};
+  shards.admit(hello, 1'000'000);
+  LaneReport report;
+  report.open_step = 300;
+  report.writing = {{2, 310}};
+  auto status = some_status();
+  const auto look_at = [&](Micros now) {
+    shards.take_report({0, 0}, report, true);
+    lead.update(status, 1, shards, now);
+  };
+  look_at(1'000'000);  // it is ordered
+  report.open_step = 310;
+  look_at(2'000'000);
+  report.writing.clear();
+  report.held = {{2, 310}};
+  look_at(3'000'000);
+  status.snapshot = 310;
+  look_at(3'500'000);
+  CHECK(metrics.histogram("ballast_lead_snapshot_seconds")->sum() == doctest::Approx(1.5));
+}
+
 }  // namespace
 }  // namespace ballast

@@ -29,6 +29,24 @@ TEST_CASE("a compose file has a service for each shard, with a volume of its own
   CHECK(!file.contains("version"));  // v2 warns of it
 }
 
+TEST_CASE("the job's page is published to this machine alone, by a network that nothing else is in") {
+  using Json = nlohmann::ordered_json;
+  const auto file = compose_file(JobToRender().rendered());
+  const auto& server = file["services"]["server-0"];
+  CHECK(has_word(server["command"], "--page=0.0.0.0:8080"));
+  CHECK(server["ports"] == Json::array({"127.0.0.1:${PAGE_PORT:-8080}:8080"}));
+  CHECK(server["networks"] == Json::array({"job", "page"}));
+  CHECK(file["networks"]["page"]["driver_opts"]["com.docker.network.bridge.enable_ip_masquerade"] == "false");
+  for (const auto& [name, service] : file["services"].items()) {
+    if (name != "server-0") {
+      CAPTURE(name);
+      CHECK(!service.contains("ports"));
+      CHECK(service.dump().find("\"page\"") == std::string::npos);
+      CHECK(service.dump().find("--page") == std::string::npos);
+    }
+  }
+}
+
 TEST_CASE("limits of a compose file are those of the plan") {
   const auto rendered = JobToRender().rendered();
   const auto file = compose_file(rendered);

@@ -127,6 +127,17 @@ TEST_CASE("one server at a time may be evicted; that of a single shard is not he
   CHECK(million.object("PodDisruptionBudget", "million-floats-servers")["spec"]["minAvailable"] == 0);
 }
 
+TEST_CASE("the job's page is for who may forward a port of its pod, and for no other pod") {
+  JobToRender million;
+  const auto args_of = [&million](const char* shard) {
+    return million.object(
+        "Job", std::string("million-floats-shard-") + shard)["spec"]["template"]["spec"]["containers"][0]["args"];
+  };
+  CHECK(has_word(args_of("0"), "--page=127.0.0.1:8080"));
+  CHECK(args_of("1").dump().find("--page") == std::string::npos);
+  CHECK(page_to_forward(million.rendered()) == "kubectl port-forward job/million-floats-shard-0 8080");
+}
+
 TEST_CASE("only the job's own pods reach lead and lanes, and Prometheus reaches metrics") {
   const auto ingress = JobToRender().object("NetworkPolicy", "million-floats-servers")["spec"]["ingress"];
   REQUIRE(ingress.size() == 2);

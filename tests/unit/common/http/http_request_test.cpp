@@ -22,6 +22,8 @@ TEST_CASE("a request is read when it is whole, and not before") {
   CHECK(reading.request.host == "localhost");
   CHECK(reading.request.fetch_site == "none");
   CHECK_FALSE(reading.request.is_head);
+  CHECK_FALSE(reading.request.is_meant);
+  CHECK(read_http_request("GET / HTTP/1.1\r\nX-Requested-With: page\r\n\r\n").request.is_meant);
 }
 
 TEST_CASE("only what may be read is taken") {

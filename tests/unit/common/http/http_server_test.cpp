@@ -6,9 +6,16 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
+#include <limits>
+#include <memory>
+#include <optional>
 #include <stdexcept>
+#include <string>
+#include <vector>
 
 namespace ballast {
 namespace {
@@ -31,12 +38,13 @@ class Caller {
   void say(const std::string& text) const {
     REQUIRE(::send(descriptor_, text.data(), text.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(text.size()));
   }
-  // Until the server ends it.
-  [[nodiscard]] std::string hear() const {
+  // Until the server ends it, or there are so many bytes.
+  [[nodiscard]] std::string hear(std::size_t most = std::numeric_limits<std::size_t>::max()) const {
     std::string text;
     std::array<char, 4096> bytes{};
-    for (ssize_t came = 0; (came = ::recv(descriptor_, bytes.data(), bytes.size(), 0)) > 0;) {
-      text.append(bytes.data(), static_cast<std::size_t>(came));
+    for (ssize_t came = 1; came > 0 && text.size() < most;) {
+      came = ::recv(descriptor_, bytes.data(), std::min(bytes.size(), most - text.size()), 0);
+      text.append(bytes.data(), static_cast<std::size_t>(std::max<ssize_t>(came, 0)));
     }
     return text;
   }
@@ -129,6 +137,85 @@ TEST_CASE("those who never end their request leave room for others") {
   }
   CHECK(Caller(server).get("/a").ends_with("at /a\n"));
   CHECK(slow.front()->hear().empty());  // the first has given way
+}
+
+TEST_CASE("those who do not read their answer leave room for others, and no more than is needed") {
+  const auto long_text = std::make_shared<const std::string>(std::size_t{16} << 20U, 'x');
+  const HttpServer server("a test", "127.0.0.1:0", [&](const HttpRequest& request) {
+    HttpAnswer answer;
+    answer.body = {request.path == "/long" ? long_text : std::make_shared<const std::string>("short")};
+    return answer;
+  });
+  constexpr std::size_t kReaders = 2;
+  std::vector<std::unique_ptr<Caller>> slow;
+  for (std::size_t i = 0; i < HttpServer::kConnections; ++i) {
+    slow.push_back(std::make_unique<Caller>(server));
+    slow.back()->say("GET /long HTTP/1.1\r\n\r\n");
+  }
+  const std::size_t half = long_text->size() / 2;
+  for (std::size_t i = 0; i < kReaders; ++i) {
+    CHECK(slow[i]->hear(half).size() == half);
+  }
+  CHECK(Caller(server).get("/short").ends_with("short"));
+  for (std::size_t i = 0; i < kReaders; ++i) {
+    CHECK(half + slow[i]->hear().size() > long_text->size());
+  }
+}
+
+// Both ends of a connection, of which the server's is looked at by a clock of the test's own.
+struct Connected {
+  explicit Connected(HttpConnection::Clock::time_point now) {
+    std::array<int, 2> ends{};
+    REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends.data()) == 0);
+    peer = ends[0];
+    connection.emplace(ends[1], now);
+  }
+  ~Connected() { ::close(peer); }
+  Connected(const Connected&) = delete;
+  Connected& operator=(const Connected&) = delete;
+
+  void ask(HttpConnection::Clock::time_point now) {
+    const std::string text = "GET / HTTP/1.1\r\n\r\n";
+    REQUIRE(::send(peer, text.data(), text.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(text.size()));
+    connection->go_on(now);
+  }
+  void answer(HttpConnection::Clock::time_point now) {
+    HttpAnswer answer;
+    answer.body = {std::make_shared<const std::string>(std::size_t{4} << 20U, 'x')};
+    connection->answer(answer, now);
+  }
+  // What is there of it.
+  void read() const {
+    std::vector<char> bytes(std::size_t{1} << 20U);
+    CHECK(::recv(peer, bytes.data(), bytes.size(), 0) > 0);
+  }
+
+  int peer = -1;
+  std::optional<HttpConnection> connection;
+};
+
+TEST_CASE("who waits for us, or is sent its answer, keeps its place; else it is who has stood still for longest") {
+  using namespace std::chrono_literals;
+  const auto begin = HttpConnection::Clock::now();
+  Connected slow(begin);
+  Connected fast(begin);
+  const Connected silent(begin);
+  for (auto* one : {&slow, &fast}) {
+    CHECK(one->connection->stands_still_since(begin) == begin);  // where all are like it
+    one->ask(begin);
+    CHECK(one->connection->state() == HttpConnection::State::waits);
+    CHECK_FALSE(one->connection->stands_still_since(begin + 2s));
+    one->answer(begin + 2s);
+    CHECK_FALSE(one->connection->stands_still_since(begin + 2s + HttpConnection::kUnjudged / 2));
+  }
+  fast.read();
+  fast.connection->go_on(begin + 4s);
+  CHECK_FALSE(fast.connection->stands_still_since(begin + 4s));
+  CHECK(slow.connection->stands_still_since(begin + 4s) == begin + 2s);
+  CHECK(silent.connection->stands_still_since(begin + 4s) == begin);
+  CHECK(fast.connection->stands_still_since(begin + 6s) == begin + 4s);
+  const Connected comes(begin + 6s);  // its request takes a moment
+  CHECK(comes.connection->stands_still_since(begin + 6s) == begin + 6s);
 }
 
 TEST_CASE("an address that cannot be had is refused with the reason") {

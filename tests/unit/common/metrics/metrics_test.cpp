@@ -100,28 +100,29 @@ TEST_CASE("series of a worker that has gone are removed; its handles stay usable
 }
 
 TEST_CASE("whichever of its labels are given, what has them is removed, and nothing beside it") {
-  const std::string lateness = "ballast_shard_worker_lateness_seconds";
+  const std::string bytes = "ballast_shard_bytes_total";
   Metrics metrics;
   for (const std::string lane : {"0", "1", "10"}) {
-    for (const std::string worker : {"", "a", "b", "bb"}) {
-      metrics.histogram(lateness, {lane, worker})->observe(1);
-      metrics.histogram("ballast_shard_worker_phase_seconds", {lane, worker, "pull"})->observe(1);
+    for (const std::string label : {"", "a", "b", "bb"}) {
+      metrics.counter(bytes, {lane, label})->add(1);
+      metrics.counter("ballast_shard_contributions_total", {lane, label})->add(1);
     }
   }
   const auto has = [&](const std::string& labels) { return metrics.text().find(labels) != std::string::npos; };
-  metrics.remove("ballast_shard_worker_", {{"worker", "b"}, {"lane", "1"}});  // the first ones, in another order
-  CHECK_FALSE(has(R"({lane="1",worker="b")"));
-  metrics.remove(lateness, {{"worker", "a"}});  // not the first
-  CHECK_FALSE(has(lateness + R"(_count{lane="0",worker="a"})"));
-  CHECK_FALSE(has(lateness + R"(_count{lane="10",worker="a"})"));
-  metrics.remove("ballast_shard_worker_", {{"worker", "bb"}, {"direction", "in"}});  // none has all of these
-  for (const std::string left :
-       {R"("0",worker="b")", R"("0",worker="bb")", R"("1",worker="bb")", R"("10",worker="b")", R"("1",worker="")"}) {
+  metrics.remove("ballast_shard_", {{"direction", "b"}, {"lane", "1"}});  // the first ones, in another order
+  CHECK_FALSE(has(R"({lane="1",direction="b")"));
+  metrics.remove(bytes, {{"direction", "a"}});  // not the first
+  CHECK_FALSE(has(bytes + R"({lane="0",direction="a"})"));
+  CHECK_FALSE(has(bytes + R"({lane="10",direction="a"})"));
+  metrics.remove("ballast_shard_", {{"direction", "bb"}, {"outcome", "in"}});  // none has all of these
+  for (const std::string left : {R"("0",direction="b")", R"("0",direction="bb")", R"("1",direction="bb")",
+                                 R"("10",direction="b")", R"("1",direction="")"}) {
     CAPTURE(left);
-    CHECK(has(lateness + "_count{lane=" + left + "}"));
-    CHECK(has("ballast_shard_worker_phase_seconds_count{lane=" + left + ",phase=\"pull\"}"));
+    CHECK(has(bytes + "{lane=" + left + "}"));
   }
-  CHECK(has(R"(ballast_shard_worker_phase_seconds_count{lane="1",worker="a",phase="pull"})"));
+  for (const std::string other : {"a", "b", "bb"}) {
+    CHECK(has(R"(ballast_shard_contributions_total{lane="1",outcome=")" + other + "\"}"));
+  }
 }
 
 TEST_CASE("a metric's series are bounded, and what is left out is counted") {

@@ -23,7 +23,6 @@ TEST_CASE("every metric of the table belongs to some role's series, and every on
   CHECK(server_worker.updates().staleness->value() == 0);
   CHECK(lead_shard_silence(&metrics, 3)->value() == 0);
   CHECK(worker_gradient_norm(&metrics, "fc1")->value() == 0);
-  const LaneWorkerSeries lane_worker(&metrics, 1, "w");
   const LeadSeries lead(&metrics);
   for (const auto* const evaluation : {"validation", "best", "test"}) {
     lead_metric(&metrics, evaluation, "f1");
@@ -46,10 +45,10 @@ TEST_CASE("handles are the series they are called") {
   const LaneSeries lane(&metrics, 2);
   lane.superseded->add(4);
   CHECK(metrics.counter("ballast_shard_contributions_total", {"2", "superseded"})->value() == 4);
-  const LaneWorkerSeries of_worker(&metrics, 2, "w7");
+  const ServerWorkerSeries of_worker(&metrics, "w7");
   of_worker.phases.observe({1, 2, 3, 500'000, 5});
   const auto sum_of = [&metrics](const char* phase) {
-    return metrics.histogram("ballast_shard_worker_phase_seconds", {"2", "w7", phase})->sum();
+    return metrics.histogram("ballast_shard_worker_phase_seconds", {"w7", phase})->sum();
   };
   CHECK(sum_of("data_wait") == doctest::Approx(1e-6));
   CHECK(sum_of("pull") == doctest::Approx(2e-6));
@@ -86,12 +85,12 @@ TEST_CASE("what the lanes of a server say of a worker goes with it, and nothing 
   }
   worker_refusals(&metrics, "w1", "wrong_target")->add();
   worker_refusals(&metrics, "w2", "wrong_target")->add();
-  const LaneWorkerSeries lane(&metrics, 0, "w1");
+  const LeadWorkerSeries of_lead(&metrics, "w1");
   gone.remove();
   gone.bytes->add(7);  // by a handle that is still there
-  CHECK(metrics.text().find(R"(total{worker="w1")") == std::string::npos);
-  CHECK(metrics.text().find(R"(ballast_shard_worker_lateness_seconds_count{lane="0",worker="w1"})") !=
-        std::string::npos);
+  CHECK(metrics.text().find(R"(ballast_shard_worker_bytes_total{worker="w1")") == std::string::npos);
+  CHECK(metrics.text().find(R"(ballast_shard_worker_lateness_seconds_count{worker="w1")") == std::string::npos);
+  CHECK(metrics.text().find(R"(ballast_lead_worker_live{worker="w1"})") != std::string::npos);
   CHECK(metrics.counter("ballast_shard_worker_bytes_total", {"w2"})->value() == 5);
   CHECK(metrics.counter("ballast_shard_worker_refusals_total", {"w2", "wrong_target"})->value() == 1);
   ServerWorkerSeries(nullptr, "w").remove();

@@ -107,10 +107,12 @@ TEST_CASE("what another site's page asks for is not made") {
   for (const char* site : {"cross-site", "same-site"}) {
     auto asked = request("/analysis.json", "ask=1");
     asked.fetch_site = site;
+    asked.is_meant = true;
     CHECK(page.answer(asked)->status == 403);
     asked.path = "/";
     CHECK(page.answer(asked)->status == 200);  // a link leads there
   }
+  CHECK(page.answer(request("/analysis.json", "ask=1"))->status == 403);  // any site's page can ask so
   CHECK(json_of(page.answer(request("/analysis.json")))["asking"] == false);
   CHECK(page.answer(request("/job"))->status == 404);
   CHECK(page.answer(request("//job.json"))->status == 404);
@@ -121,7 +123,9 @@ TEST_CASE("an analysis is begun by who asks for one, and has an answer where the
   auto head = request("/analysis.json", "ask=1");
   head.is_head = true;
   CHECK(json_of(page.answer(head))["asking"] == false);
-  CHECK(json_of(page.answer(request("/analysis.json", "ask=1")))["asking"] == true);
+  auto asked = request("/analysis.json", "ask=1");
+  asked.is_meant = true;
+  CHECK(json_of(page.answer(asked))["asking"] == true);
   while (!page.line().is_view_wanted()) {
     std::this_thread::yield();
   }

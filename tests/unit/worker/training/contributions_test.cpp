@@ -35,7 +35,7 @@ TEST_CASE("of state a slot contributes its change by its share, of all else what
   for (const std::string mode : {"sync", "async"}) {
     const auto job = job_of(mode, "state");
     const auto plain = make_model(job.spec.model, job.shape, job.arena, on_cpu(1));
-    const auto model = with_contributions(make_model(job.spec.model, job.shape, job.arena, on_cpu(1)), job);
+    const auto model = contributions_of(make_model(job.spec.model, job.shape, job.arena, on_cpu(1)), job).model;
     const auto made = trained(*plain, job, 3, 12);
     const auto sent = trained(*model, job, 3, 12);
     for (std::size_t p = 0; p < 2; ++p) {
@@ -48,15 +48,19 @@ TEST_CASE("of state a slot contributes its change by its share, of all else what
 }
 
 TEST_CASE("a slot's part of an update, undone, is a mean over its examples, and of local steps the whole change") {
-  CHECK(share_undone(job_of("sync", "state"), 12, 3) == 4);
-  CHECK(share_undone(job_of("async", "state"), 3, 3) == 1);
-  CHECK(share_undone(job_of("local, local: {steps: 2}", "decay"), 12, 3) == 3);  // slots
+  const auto undone = [](const Job& job, std::uint32_t counted, std::uint32_t examples) {
+    return contributions_of(make_model(job.spec.model, job.shape, job.arena, on_cpu(1)), job)
+        .undone.of(counted, examples);
+  };
+  CHECK(undone(job_of("sync", "state"), 12, 3) == 4);
+  CHECK(undone(job_of("async", "state"), 3, 3) == 1);
+  CHECK(undone(job_of("local, local: {steps: 2}", "decay"), 12, 3) == 3);  // slots
 }
 
 TEST_CASE("a slot without examples changes no state") {
   for (const std::string group : {"state", "state, momentum: 0.1"}) {
     const auto job = job_of("sync", group);
-    const auto model = with_contributions(make_model(job.spec.model, job.shape, job.arena, on_cpu(1)), job);
+    const auto model = contributions_of(make_model(job.spec.model, job.shape, job.arena, on_cpu(1)), job).model;
     const auto sent = trained(*model, job, 0, 12);
     const auto& [offset, elements] = job.arena.extents[1];
     for (auto i = offset; i < offset + elements; ++i) {
@@ -69,7 +73,7 @@ TEST_CASE("of a running statistic a slot contributes the change of its blend; in
   for (const std::string mode : {"sync", "async", "ssp, staleness: {bound: 4}"}) {
     const auto job = job_of(mode, "state, momentum: 0.125");
     const auto plain = make_model(job.spec.model, job.shape, job.arena, on_cpu(1));
-    const auto model = with_contributions(make_model(job.spec.model, job.shape, job.arena, on_cpu(1)), job);
+    const auto model = contributions_of(make_model(job.spec.model, job.shape, job.arena, on_cpu(1)), job).model;
     const auto made = trained(*plain, job, 3, 12);
     const auto sent = trained(*model, job, 3, 12);
     const auto& [offset, elements] = job.arena.extents[1];
@@ -83,7 +87,7 @@ TEST_CASE("a model without state contributes what it writes") {
   const auto job = job_of("sync", "no_decay");
   auto model = make_model(job.spec.model, job.shape, job.arena, on_cpu(1));
   const Model* same = model.get();
-  CHECK(with_contributions(std::move(model), job).get() == same);
+  CHECK(contributions_of(std::move(model), job).model.get() == same);
 }
 
 }  // namespace
