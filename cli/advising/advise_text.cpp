@@ -32,7 +32,7 @@ constexpr std::array kBounds = {
     BoundText{Bound::processors, "processors", "this machine's processors, which all processes share"},
 };
 
-const BoundText& text_of(Bound bound) { return *std::ranges::find(kBounds, bound, &BoundText::bound); }
+const BoundText& bound_text(Bound bound) { return *std::ranges::find(kBounds, bound, &BoundText::bound); }
 
 double examples_a_second(const Job& job, double step) { return job.spec.training.batch / (step * 1e-6); }
 
@@ -106,9 +106,9 @@ std::string limits_text(const Foretelling& found) {
   if (!found.limit) {
     return "what limits it: no single thing; none of them twice as fast would gain 3 %\n";
   }
-  auto text = "what limits it: " + std::string(text_of(found.limit->what).subject) +
+  auto text = "what limits it: " + std::string(bound_text(found.limit->what).subject) +
               "; were that twice as fast, a step would take " + fixed(found.limit->takes * kMilli, 1) + " ms\n";
-  text += found.next ? "next would be: " + std::string(text_of(found.next->what).subject) +
+  text += found.next ? "next would be: " + std::string(bound_text(found.next->what).subject) +
                            "; with both twice as fast " + fixed(found.next->takes * kMilli, 1) + " ms\n"
                      : "next would be: nothing else; the same again\n";
   return text;
@@ -123,7 +123,7 @@ Json json_of(const Job& job, const Foretold& one) {
 }
 
 Json json_of(const std::optional<Limit>& limit) {
-  return limit ? Json{{"what", text_of(limit->what).key}, {"step_ms_if_twice_as_fast", limit->takes * kMilli}}
+  return limit ? Json{{"what", bound_text(limit->what).key}, {"step_ms_if_twice_as_fast", limit->takes * kMilli}}
                : Json(nullptr);
 }
 

@@ -16,16 +16,13 @@ constexpr std::size_t kLearning = 12;     // steps
 constexpr double kAsGood = 1.05;          // of the shortest step
 constexpr double kMatters = 1.03;         // what gains less does not limit
 
-// 1, 2, 4, ... up to `most`, that itself, and `own` if it is no more.
-std::set<std::uint32_t> counts(std::size_t most, std::uint32_t own) {
+// 1, 2, 4, ... up to `most`, and that itself.
+std::set<std::uint32_t> counts(std::size_t most) {
   std::set<std::uint32_t> found;
   for (std::size_t count = 1; count <= most; count *= 2) {
     found.insert(static_cast<std::uint32_t>(count));
   }
   found.insert(static_cast<std::uint32_t>(most));
-  if (own <= most) {
-    found.insert(own);
-  }
   return found;
 }
 
@@ -69,6 +66,8 @@ ForetoldJob half_of(ForetoldJob job, Bound what) {
       }
       break;
     case Bound::server_links:
+      times.servers.in *= 2;
+      times.servers.out *= 2;
       for (auto& shard : times.shards) {
         shard.in *= 2;
         shard.out *= 2;
@@ -145,15 +144,17 @@ void explain(const ForetoldJob& chosen, const Fleet& fleet, Foretelling& found) 
 std::vector<Candidate> candidates(const Job& job, const Fleet& fleet) {
   const auto& cluster = job.spec.cluster;
   const auto chunks = job.arena.chunks.size();
-  const auto shards = fleet.is_one_machine
-                          ? std::set{1U, cluster.shards}
-                          : counts(std::min(std::max<std::size_t>(fleet.server_machines, 1), chunks), cluster.shards);
+  auto shards = counts(fleet.is_one_machine ? 1 : std::min(std::max<std::size_t>(fleet.server_machines, 1), chunks));
+  shards.insert(cluster.shards);  // which may share machines
   // A lane more than there are processors gains nothing.
-  const auto lanes = counts(std::clamp<std::size_t>(static_cast<std::size_t>(std::ceil(processors_of_servers(fleet))),
-                                                    std::min(cluster.lanes, kMostLanes), kMostLanes),
-                            cluster.lanes);
-  const auto workers = counts(
-      std::min<std::size_t>(std::max<std::size_t>(fleet.worker_machines, 1), job.spec.training.slots), cluster.workers);
+  const auto processors = static_cast<std::size_t>(std::ceil(processors_of_servers(fleet)));
+  auto lanes = counts(std::clamp<std::size_t>(processors, 1, kMostLanes));
+  lanes.insert(cluster.lanes);
+  const auto most = std::min<std::size_t>(std::max<std::size_t>(fleet.worker_machines, 1), job.spec.training.slots);
+  auto workers = counts(most);
+  if (cluster.workers <= most) {
+    workers.insert(cluster.workers);
+  }
   std::vector<Candidate> all;
   for (const auto shard : shards) {
     for (const auto lane : lanes) {

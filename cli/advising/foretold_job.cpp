@@ -96,8 +96,13 @@ class JobForeteller {
     auto& times = found_.times;
     const auto rates = server_rates(fleet_);
     const auto sharing = static_cast<double>(shards_on_a_machine());
+    const bool share_one = shards_on_a_machine() == candidate_.shards;
+    if (share_one) {
+      times.servers = {rates.in, rates.out, 0, 0};
+    }
     for (std::uint32_t shard = 0; shard < candidate_.shards; ++shard) {
-      times.shards.push_back({rates.in / sharing, rates.out / sharing, 0, 0});
+      times.shards.push_back(share_one ? insight::ServerLink{}
+                                       : insight::ServerLink{rates.in / sharing, rates.out / sharing, 0, 0});
       for (std::uint32_t lane = 0; lane < candidate_.lanes; ++lane) {
         times.lanes.push_back(
             {.name = "shard " + std::to_string(shard) + " lane " + std::to_string(lane), .shard = shard});
