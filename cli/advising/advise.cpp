@@ -12,7 +12,6 @@
 #include "cli/telling/exit_codes.h"
 #include "common/command/usage_error.h"
 #include "common/job/load.h"
-#include "common/job/mode_text.h"
 #include "common/telling/amounts.h"
 #include "worker/compute/module.h"
 
@@ -120,7 +119,7 @@ class MemoryRoom {
   std::size_t left_out_ = 0;
 };
 
-int advise_rounds(const Job& job, const AdviseOptions& options) {
+int advise_on(const Job& job, const AdviseOptions& options) {
   const auto fleet = fleet_of(job, options);
   MemoryRoom room(job, fleet);
   const auto begin = Clock::now();
@@ -155,13 +154,7 @@ int advise_rounds(const Job& job, const AdviseOptions& options) {
 int advise(const AdviseOptions& options) {
   try {
     const auto job = make_job(load_job(options.job, options.overrides));
-    if (is_item_mode(job.spec.training.mode)) {
-      throw UsageError(options.job + ": training.mode: " + name_of(job.spec.training.mode) +
-                       " makes an update of each slot, and what is foretold are rounds, in which all wait for the "
-                       "last: they do not stand for it. With --set training.mode=sync the advice is of the same slots "
-                       "in rounds");
-    }
-    return advise_rounds(job, options);
+    return advise_on(job, options);
   } catch (const ConfigError& error) {
     std::fprintf(stderr, "%s\n", error.what());
     return kExitBadJob;

@@ -170,6 +170,11 @@ std::string advice_json(const Advised& advised) {
 
 std::vector<std::string> unknown_of(const Job& job, const Fleet& fleet) {
   std::vector<std::string> unknown;
+  if (is_item_mode(job.spec.training.mode)) {
+    unknown.emplace_back(
+        "how long items wait for one another: a replay of rounds does not stand for async and ssp, so these times are "
+        "those of what is busiest, and no job is quicker");
+  }
   const auto rates = server_rates(fleet);
   if (fleet.is_one_machine) {
     unknown.emplace_back("how much processes that share this machine's memory and caches keep each other waiting");

@@ -6,6 +6,7 @@
 #include <set>
 #include <tuple>
 
+#include "cli/advising/item_bound.h"
 #include "insight/replay.h"
 
 namespace ballast {
@@ -172,7 +173,7 @@ std::vector<Candidate> candidates(const Job& job, const Fleet& fleet) {
 
 // All processes of one machine share its processors: no step is shorter than what they have to do.
 std::optional<double> foretold_step(const ForetoldJob& job, const Fleet& fleet) {
-  const auto takes = insight::replay(job.times, kLearning);
+  const auto takes = job.is_in_items ? std::optional(item_bound(job.times)) : insight::replay(job.times, kLearning);
   return takes && fleet.is_one_machine ? std::max(*takes, job.processing / fleet.servers[0].processors) : takes;
 }
 

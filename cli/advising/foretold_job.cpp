@@ -65,6 +65,8 @@ class JobForeteller {
  public:
   JobForeteller(const Job& job, const Fleet& fleet, const Candidate& candidate, bool waits)
       : job_(job), fleet_(fleet), candidate_(candidate), groups_(groups_of(job, candidate)) {
+    found_.is_in_items = is_item_mode(job.spec.training.mode);
+    nodes_ = nodes();
     const auto& cluster = job.spec.cluster;
     auto& times = found_.times;
     times.rules = {job.spec.training.slots, static_cast<std::uint32_t>(groups_.size()),
@@ -117,7 +119,7 @@ class JobForeteller {
     }
   }
 
-  // Contributions that a worker sends of a chunk in a step, while all are equally fast.
+  // Sums that a worker sends of a chunk in a step of rounds, while all are equally fast.
   [[nodiscard]] double nodes() const {
     const auto slots = job_.spec.training.slots;
     std::size_t all = 0;
@@ -129,16 +131,22 @@ class JobForeteller {
     return std::max(1.0, static_cast<double>(all) / candidate_.workers);
   }
 
-  // By contribution, with the reply that comes with some of them.
+  // Of a chunk in a step; and for each of them, replies with weights and updates.
+  [[nodiscard]] double contributions() const {
+    return found_.is_in_items ? job_.spec.training.slots : nodes_ * candidate_.workers;
+  }
+  [[nodiscard]] double replies() const { return found_.is_in_items ? 1 : 1 / nodes_; }
+
   [[nodiscard]] double message_of(const MachineProbe& probe) const {
-    return probe.lane->message + probe.lane->reply / nodes();
+    return probe.lane->message + probe.lane->reply * replies();
   }
 
-  // Threads of lanes for each processor that they have.
-  [[nodiscard]] double crowding(const MachineProbe& probe) const {
+  // Threads of lanes of a machine that have chunks, for each of its processors.
+  [[nodiscard]] double lanes_a_processor(const MachineProbe& probe) const {
     const auto busy = std::min<double>(candidate_.lanes, static_cast<double>(groups_.size()) / candidate_.shards);
-    return std::max(1.0, busy * static_cast<double>(shards_on_a_machine()) / probe.processors);
+    return busy * static_cast<double>(shards_on_a_machine()) / probe.processors;
   }
+  [[nodiscard]] double crowding(const MachineProbe& probe) const { return std::max(1.0, lanes_a_processor(probe)); }
 
   // A lane's thread and the one that brings and takes its messages work side by side, where there are processors for
   // both: the slower of them says how long a contribution takes. Else all of it shares what there is.
@@ -146,21 +154,17 @@ class JobForeteller {
     auto& times = found_.times;
     const auto& probe = machine_of(fleet_.servers, times.lanes[group.lane].shard);
     const auto& lane = *probe.lane;
-    const auto replies = 1 / nodes();
-    const auto messages = group.chunks * message_of(probe);
-    const auto sum = group.bytes * lane.sum;
-    const auto wire = (1 + replies) * (group.bytes * lane.wire + group.chunks * lane.wire_message);
-    const auto busy = std::min<double>(candidate_.lanes, static_cast<double>(groups_.size()) / candidate_.shards);
-    const auto lanes = busy * static_cast<double>(shards_on_a_machine());
-    const auto takes = std::max({messages + sum, wire, (messages + sum + wire) * lanes / probe.processors});
+    const auto own = group.chunks * message_of(probe) + (found_.is_in_items ? 0 : group.bytes * lane.sum);
+    const auto wire = (1 + replies()) * (group.bytes * lane.wire + group.chunks * lane.wire_message);
+    const auto takes = std::max({own, wire, (own + wire) * lanes_a_processor(probe)});
     times.bytes.push_back(group.bytes);
     times.lane_of.push_back(group.lane);
     times.sum.push_back(std::max(0.0, takes - message_of(probe) * crowding(probe)));
     times.apply.push_back(group.bytes * lane.apply * crowding(probe));
-    const auto contributions = nodes() * candidate_.workers;
-    everything_ += contributions * takes + times.apply.back();
+    const auto updates = found_.is_in_items ? contributions() : 1;
+    everything_ += contributions() * takes + updates * times.apply.back();
     // Workers carry what servers do.
-    found_.processing += contributions * (messages + sum + 2 * wire) + group.bytes * lane.apply;
+    found_.processing += contributions() * (own + 2 * wire) + updates * group.bytes * lane.apply;
   }
 
   // ---- workers
@@ -200,7 +204,7 @@ class JobForeteller {
     }
     const auto share = static_cast<double>(job_.spec.training.slots) / candidate_.workers;
     found_.processing += share * own.slot * slot.processors;
-    everything_ += nodes() * (taking(own.up) + taking(own.down)) + own.begins + own.fetch * share;
+    everything_ += nodes_ * (taking(own.up) + taking(own.down)) + own.begins + own.fetch * share;
     found_.times.workers.push_back(std::move(own));
   }
 
@@ -226,6 +230,7 @@ class JobForeteller {
   const Candidate candidate_;
   const std::vector<ChunkGroup> groups_;
   ForetoldJob found_;
+  double nodes_ = 1;
   double everything_ = 0;  // one after the other: no step takes longer
 };
 

@@ -41,11 +41,12 @@ struct ForetoldJob {
   insight::JobTimes times;
   // Microseconds of processors in a step, of all processes together.
   double processing = 0;
+  bool is_in_items = false;  // no replay of rounds stands for it: cli/advising/item_bound.h
 };
 
 // `waits`: updates wait for the lead. Slots take what they took in the probe, drawn from there. A model of many chunks
 // is taken to have fewer and larger ones, 256 or as many as there are lanes: what a replay takes does not grow with the
-// model. The job is in rounds, and its candidate has a shard and a lane at least, and no more workers than slots.
+// model. The candidate has a shard and a lane at least, and no more workers than slots.
 ForetoldJob foretold_job(const Job& job, const Fleet& fleet, const Candidate& candidate, bool waits);
 
 }  // namespace ballast

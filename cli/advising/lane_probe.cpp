@@ -81,7 +81,7 @@ double apply_of(const Job& job, const std::vector<ChunkId>& chunks, double secon
     if (measures) {
       static_cast<void>(weights.measure(chunk, gradient, true, prospect_of(factors)));
     }
-    weights.apply(chunk, weights.version(chunk), gradient, factors);
+    weights.apply(chunk, weights.version(chunk), gradient, factors, {.staleness = 1});
     return gradient.size_bytes();
   });
 }

@@ -11,8 +11,8 @@ namespace ballast {
 // Spans are microseconds, rates bytes a microsecond.
 
 // As a worker of the job. `alone`: what a slot's gradient takes that is a sum by itself; `joined`: of one that is added
-// to another one's as it is computed (none: the job has a single slot). One value a slot, in the order in which they
-// were computed.
+// to another one's as it is computed (none: the job has a single slot, or makes an update of each). One value a slot,
+// in the order in which they were computed.
 struct SlotProbe {
   std::vector<double> alone;
   std::vector<double> joined;

@@ -80,8 +80,9 @@ class Probing {
         trainer_(
             job, probing.data_path,
             [this, request = probing.backend] {
-              return make_backend(request, find_cuda_files(),
-                                  [this](const std::string& text) { found_.backend = text; });
+              auto backend = make_backend(request, find_cuda_files(), [](const std::string& /*text*/) {});
+              found_.backend = backend->description();
+              return backend;
             },
             pool_, [this](const worker::Event& event) { take(event); }, {}, ring_, nullptr) {
     found_.backend = has_graph(job.spec.model) ? "" : "a clock (the emulated model)";
@@ -121,11 +122,17 @@ class Probing {
     }
   }
 
-  // Two slots that make one sum, where the job has as many.
+  // In item mode slots are not added up.
+  [[nodiscard]] Slot pair_size() const {
+    const auto& training = job_.spec.training;
+    return training.slots > 1 && !is_item_mode(training.mode) ? 2 : 1;
+  }
+
+  // Two slots that make one sum, where the job has such.
   void train(std::size_t pair) {
     const auto whole = std::max<std::uint64_t>(1, job_.sizes.train / job_.spec.training.batch);
     const auto step = static_cast<Step>(pair % whole);
-    const Slot slots = job_.spec.training.slots > 1 ? 2 : 1;
+    const auto slots = pair_size();
     trainer_.prefetch(step, {{0, slots}});
     trainer_.begin({step, {{0, slots}}});
     trainer_.train({weights_.values(), step});
@@ -149,7 +156,7 @@ class Probing {
         reading.push_back(static_cast<double>(record.second - record.first));
       }
     }
-    const std::size_t each = job_.spec.training.slots > 1 ? 2 : 1;
+    const std::size_t each = pair_size();
     slots.erase(slots.begin(), slots.begin() + static_cast<std::ptrdiff_t>(each * kWarming));
     // Whoever wants examples that no reader has begun with reads them himself.
     std::vector<double> waits;

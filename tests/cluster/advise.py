@@ -87,10 +87,10 @@ class Advise(harness.ClusterCase):
         self.assertIn("says nothing of a worker", self.refused(self.job(), "--server", server, "--worker", server))
         self.assertIn("none of both", self.refused(self.job(), "--server", good))
 
-    def test_jobs_in_items_are_refused_plainly(self):
-        told = self.refused(self.job(), "--set", "training.mode=async")
-        self.assertIn("async makes an update of each slot", told)
-        self.assertIn("--set training.mode=sync", told)
+    def test_of_jobs_in_items_a_bound_is_told_and_said_to_be_one(self):
+        told = self.ballast("advise", self.job(), "--workers", 2, "--set", "training.mode=async").stdout
+        self.assertIn("a replay of rounds does not stand for async and ssp", told)
+        self.assertRegex(told, r"advised: \d workers?, 1 shard")
 
     def test_a_job_file_that_is_wrong_is_named(self):
         self.assertIn("job.yaml", self.refused(self.job(JOB.replace("slots: 4", "slots: none"))))
