@@ -23,14 +23,18 @@ STEPS = 30       # that are
 
 class Case:
     """`link`, `server`: bytes a second of each worker's link and the servers' one; `share`: of a processor, of each server;
-    None: as many as there are."""
+    None: as many as there are. `items`: each slot makes an update."""
 
-    def __init__(self, name, workers, slots, slot, link, server, share=None):
+    def __init__(self, name, workers, slots, slot, link, server, share=None, items=False):
         self.name, self.workers, self.slots, self.slot = name, workers, slots, slot
-        self.link, self.server, self.share = link, server, share
+        self.link, self.server, self.share, self.items = link, server, share, items
 
     def text(self):
-        return cluster.job_text(self.slots, self.workers, self.slot, SIZE, "")
+        return cluster.job_text(self.slots, self.workers, self.slot, SIZE, "", "  mode: async\n" if self.items else "")
+
+    def versions(self):
+        """Of the weights, in a step."""
+        return self.slots if self.items else 1
 
 
 @contextlib.contextmanager
@@ -56,9 +60,8 @@ class Asked:
 
 
 def _probe_server(job, share, output):
-    """With as much of a processor as a server will have."""
-    command = job.hosts.on("servers", "sh", "-c", 'read -r go; exec "$@"', "sh", harness.BALLAST, "probe", job.job, "--as", "server",
-                           "-o", output)
+    """With as much of a processor as a server will have. Not on its host: there nobody sees the files of control groups."""
+    command = ["sh", "-c", 'read -r go; exec "$@"', "sh", harness.BALLAST, "probe", job.job, "--as", "server", "-o", output]
     with contextlib.ExitStack() as stack:
         process = subprocess.Popen(command, stdin=subprocess.PIPE)
         if share is not None:
@@ -98,10 +101,11 @@ def measured(case, job):
         for shard in range(cluster.SHARDS):
             job.limit_processor(f"s{shard}", case.share)
     job.wait_until_all_train()
-    first = job.steps() + LEARNING
-    job.wait_for(f"{LEARNING + STEPS} steps", lambda: job.steps() >= first + STEPS + 1)
+    first = job.steps() + LEARNING * case.versions()
+    last = first + STEPS * case.versions()
+    job.wait_for(f"{LEARNING + STEPS} steps", lambda: job.steps() > last)
     times = job.closes.times
-    return (times[first + STEPS] - times[first]) / STEPS
+    return (times[last] - times[first]) / STEPS
 
 
 def compare(case, folder):
