@@ -9,6 +9,8 @@
 #include "cli/advising/link_probe.h"
 #include "cli/advising/link_server.h"
 #include "cli/advising/slot_probe.h"
+#include "cli/before/plan.h"
+#include "cli/before/resources.h"
 #include "cli/processes/signals.h"
 #include "cli/telling/exit_codes.h"
 #include "common/command/usage_error.h"
@@ -16,6 +18,7 @@
 #include "common/job/load.h"
 #include "common/machine/memory.h"
 #include "common/machine/processors.h"
+#include "common/telling/amounts.h"
 
 namespace ballast {
 namespace {
@@ -34,6 +37,16 @@ int serve(const ProbeOptions& options) {
                server.address().c_str(), server.address().c_str());
   server.serve(signals.fd(), kListens);
   return 0;
+}
+
+// A worker that takes more than there is would be ended by the system, or others would.
+void require_memory(const Job& job) {
+  const auto needs = total(resources_of(job).workers[0].memory).usual;
+  const auto has = room_here(".").memory;
+  if (has > 0 && needs > has) {
+    throw std::runtime_error("a worker of job " + job.spec.job + " takes " + bytes_text(needs) + " of memory, and " +
+                             bytes_text(has) + " are free here; probe a larger machine, or --as server");
+  }
 }
 
 void write(const std::string& path, const std::string& text) {
@@ -60,6 +73,7 @@ MachineProbe probe_machine(const Job& job, const ProbeOptions& options) {
   found.processors = processors_here();
   found.memory = memory_here();
   if (options.role != "server") {
+    require_memory(job);
     const auto& training = job.spec.training;
     found.slot = probe_slots(
         job, {options.data_path,
