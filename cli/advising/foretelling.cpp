@@ -13,7 +13,6 @@ namespace ballast {
 namespace {
 
 constexpr std::uint32_t kMostLanes = 16;  // of a shard
-constexpr std::size_t kLearning = 12;     // steps
 constexpr double kAsGood = 1.05;          // of the shortest step
 constexpr double kMatters = 1.03;         // what gains less does not limit
 
@@ -173,18 +172,19 @@ std::vector<Candidate> candidates(const Job& job, const Fleet& fleet) {
 
 // All processes of one machine share its processors: no step is shorter than what they have to do.
 std::optional<double> foretold_step(const ForetoldJob& job, const Fleet& fleet) {
-  const auto takes = job.is_in_items ? std::optional(item_bound(job.times)) : insight::replay(job.times, kLearning);
+  const auto takes =
+      job.is_in_items ? std::optional(item_bound(job.times)) : insight::replay(job.times, job.times.steps);
   return takes && fleet.is_one_machine ? std::max(*takes, job.processing / fleet.servers[0].processors) : takes;
 }
 
 std::optional<Foretelling> foretell(const Job& job, const Fleet& fleet, bool waits, const SearchLimits& limits) {
   Foretelling found;
   for (const auto& candidate : candidates(job, fleet)) {
-    if (!limits.fits(candidate)) {
+    const bool goes_on = limits.goes_on();
+    if (goes_on && !limits.fits(candidate)) {
       continue;
     }
-    const auto step =
-        limits.goes_on() ? foretold_step(foretold_job(job, fleet, candidate, waits), fleet) : std::nullopt;
+    const auto step = goes_on ? foretold_step(foretold_job(job, fleet, candidate, waits), fleet) : std::nullopt;
     if (step) {
       found.tried.push_back({candidate, *step});
     } else {

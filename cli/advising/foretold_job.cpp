@@ -14,6 +14,8 @@ namespace ballast {
 namespace {
 
 constexpr std::size_t kSteps = 12;
+constexpr std::size_t kLeastSteps = 4;
+constexpr std::size_t kMostMessages = 500'000;  // of all steps, or nearly: of a large job fewer are replayed
 constexpr std::size_t kMostChunks = 256;
 constexpr double kDecides =
     200;  // microseconds: what the lead's loop and the words to and from it take where links are quick
@@ -71,9 +73,9 @@ class JobForeteller {
     auto& times = found_.times;
     times.rules = {job.spec.training.slots, static_cast<std::uint32_t>(groups_.size()),
                    job.arena.elements * sizeof(float), cluster.divide_by_speed, cluster.redistribute};
-    times.steps = kSteps;
+    times.steps = std::clamp(kMostMessages / (groups_.size() * candidate.workers), kLeastSteps, kSteps);
     if (waits) {
-      times.decisions.assign(kSteps, kDecides);
+      times.decisions.assign(times.steps, kDecides);
     }
   }
 
@@ -176,7 +178,7 @@ class JobForeteller {
       return values[std::uniform_int_distribution<std::size_t>(0, values.size() - 1)(random)];
     };
     const auto slots = job_.spec.training.slots / candidate_.workers + 1;
-    std::vector<std::vector<double>> steps(kSteps);
+    std::vector<std::vector<double>> steps(found_.times.steps);
     for (auto& step : steps) {
       for (std::size_t i = 0; i < slots; ++i) {
         step.push_back(draw(i == 0 || slot.joined.empty() ? slot.alone : slot.joined));
