@@ -131,10 +131,10 @@ int advise_on(const Job& job, const AdviseOptions& options) {
                                .explains = within(2 * options.seconds),
                                .fits = [&](const Candidate& candidate) { return room.has(candidate); }});
   if (!found) {
-    throw std::runtime_error(
-        "nothing can be foretold of job " + job.spec.job + ": " +
-        (room.left_out() > 0 ? "the machines have too little memory (ballast plan says how much it takes)"
-                             : "its steps are too large to be replayed; try fewer --workers, or longer (--seconds)"));
+    throw std::runtime_error("nothing can be foretold of job " + job.spec.job + " on these machines: for " +
+                             count_text(room.left_out(), "division", "divisions") +
+                             " of it they have too little memory (ballast plan), and steps of all others are too large "
+                             "to be replayed; try fewer --workers, or longer (--seconds)");
   }
   Advised advised{job, fleet, *found, unknown_of(job, fleet)};
   if (found->untried > 0) {

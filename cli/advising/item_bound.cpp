@@ -41,8 +41,11 @@ double item_bound(const insight::JobTimes& times) {
   }
   double a_micro = 0;  // items that all workers together can make in one
   for (const auto& worker : times.workers) {
-    a_micro += 1 / std::max({slot_of(worker) + worker.between, worker.fetch, taking(model, worker.up),
-                             taking(model, worker.down), std::numeric_limits<double>::min()});
+    // Each gradient that it sends asks for the chunk's newest weights, and all of these are there before its next slot.
+    const auto slot = slot_of(worker);
+    const auto first = worker.ready.empty() ? 0 : slot * std::ranges::min(worker.ready);
+    a_micro += 1 / std::max({slot + worker.between, worker.fetch, first + taking(model, worker.up),
+                             first + taking(model, worker.down), std::numeric_limits<double>::min()});
   }
   return times.rules.slots * std::max(an_item, 1 / a_micro);
 }
