@@ -21,7 +21,7 @@ CASES = [
     foretold.Case("the servers' link and computing", 4, 16, 0.05, 60 * MB, 60 * MB),
     foretold.Case("processors of the servers", 4, 8, 0.02, 125 * MB, 500 * MB, share=0.05),
     foretold.Case("items: computing", 2, 8, 0.05, 125 * MB, 500 * MB, items=True),
-    foretold.Case("items: the servers' link", 4, 8, 0.02, 60 * MB, 40 * MB, items=True),
+    foretold.Case("items: the servers' link", 4, 8, 0.02, 125 * MB, 100 * MB, items=True),
 ]
 
 

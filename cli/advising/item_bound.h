@@ -5,10 +5,10 @@
 
 namespace ballast {
 
-// Microseconds, by what is busy for longest: workers that compute, read, fetch the whole model and send a whole
-// gradient for each slot, all at a time; the links of servers; lanes, which make an update of each contribution. No job
-// is quicker; how much slower one is, for its parts wait for each other, this does not say (J. Buzen, P. Denning,
-// "Operational analysis of queueing network models", 1978). Pure.
+// Microseconds, by what is busy for longest: workers, which send a gradient of the whole model and fetch its weights
+// for each slot, from when the first chunk's gradient is ready; the links of servers; lanes, which make an update of
+// each contribution. No job is quicker; how much slower one is, for its parts wait for each other, this does not say
+// (P. Denning, J. Buzen, "The operational analysis of queueing network models", 1978). Pure.
 double item_bound(const insight::JobTimes& times);
 
 }  // namespace ballast

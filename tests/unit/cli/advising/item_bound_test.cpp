@@ -42,10 +42,21 @@ TEST_CASE("bound by links, each item takes the whole model both ways") {
   const auto bytes = static_cast<double>(job.arena.elements * sizeof(float));
   auto fleet = fleet_of(machine_with_link(40), 4, 4);
   fleet.server_link = 1e6;
-  CHECK(bound(job, fleet, {1, 1, 4}) == doctest::Approx(4 * bytes / 40).epsilon(0.01));
+  CHECK(bound(job, fleet, {1, 1, 4}) == doctest::Approx(4 * (kSlotMicros + bytes / 40)).epsilon(0.01));
   fleet.server_link = 40;
   CHECK(bound(job, fleet, {1, 1, 4}) == doctest::Approx(16 * bytes / 40).epsilon(0.01));
   CHECK(bound(job, fleet, {4, 1, 4}) < 0.4 * 16 * bytes / 40);
+}
+
+TEST_CASE("weights come while what is behind the first gradient is computed") {
+  auto probe = machine_with_link(40);
+  probe.slot->ready = {1, 0.5};
+  auto fleet = fleet_of(probe, 1, 1);
+  fleet.server_link = 1e6;
+  const auto job = job_in_items(8);
+  const auto bytes = static_cast<double>(job.arena.elements * sizeof(float));
+  CHECK(bound(job, fleet, {1, 1, 1}) < 16 * (0.6 * kSlotMicros + bytes / 40));
+  CHECK(bound(job, fleet, {1, 1, 1}) > 16 * (0.5 * kSlotMicros + bytes / 40));
 }
 
 TEST_CASE("bound by lanes, each contribution is an update") {
