@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/advising/advising_commands.h"
 #include "cli/asking/analyze.h"
 #include "cli/asking/control.h"
 #include "cli/asking/doctor.h"
@@ -481,6 +482,7 @@ struct Options {
   MakeOptions make;
   ballast::ModelCommands model;
   ballast::RenderCommands render;
+  ballast::AdvisingCommands advising;
 };
 
 int dispatch(const CLI::App& app, const Options& options) {
@@ -546,6 +548,9 @@ int dispatch(const CLI::App& app, const Options& options) {
   if (const auto code = options.render.dispatch(app)) {
     return *code;
   }
+  if (const auto code = options.advising.dispatch(app)) {
+    return *code;
+  }
   for (const auto& control : kControlCommands) {
     if (app.got_subcommand(control.name)) {
       return ballast::control_job(options.control_where, control.command, options.control_keys);
@@ -578,6 +583,7 @@ int main(int argc, char** argv) {
   define_data(app, options.data, options.describe, options.make);
   options.model.define(app);
   options.render.define(app);
+  options.advising.define(app);
   ballast::add_usage_options(app, kManWords);
   if (const auto code = ballast::parse_command_line(app, argc, argv)) {
     return *code;

@@ -133,7 +133,7 @@ class Package(harness.ClusterCase):
         must(*MACHINE.here("bash", "-c", "source /usr/share/bash-completion/completions/ballast; complete -p ballast"))
 
     def test_every_option_is_in_the_documentation(self):
-        pages_of_options = ("cli", "machines", "configuration", "backends", "data", "data-text", "tracing")
+        pages_of_options = ("cli", "machines", "configuration", "backends", "data", "data-text", "tracing", "advise")
         said = "".join((PROJECT / "docs" / f"{name}.md").read_text() for name in pages_of_options)
         pages = must("zcat", MACHINE.root / "usr/share/man/man1/ballast.1.gz")
         options = set(re.findall(r"\\-\\-([a-z0-9\\-]+)\\fR", pages))

@@ -40,7 +40,11 @@ Trainer::Trainer(const Job& job, std::string data_path, MakeBackend make_backend
       metrics_(metric_rules(job.spec.model, job.shape)) {}
 
 worker::Prepared Trainer::prepare(std::span<float> weights) {
-  dataset_ = open_job_data(job_, data_path_);
+  return prepare(weights, open_job_data(job_, data_path_));
+}
+
+worker::Prepared Trainer::prepare(std::span<float> weights, std::unique_ptr<Dataset> dataset) {
+  dataset_ = std::move(dataset);
   auto read_ahead = read_ahead_of(job_.spec);
   read_ahead.has_read = [trace = trace_](Step step, Slot slot, auto begun, auto done) {
     trace->add({.step = step,

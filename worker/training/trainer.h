@@ -49,6 +49,8 @@ class Trainer {
 
   // Opens the data, builds the model and measures the fingerprint, in that order. `weights` stay where they are.
   worker::Prepared prepare(std::span<float> weights);
+  // The same with data that are open already, of the job's sizes and shape.
+  worker::Prepared prepare(std::span<float> weights, std::unique_ptr<Dataset> dataset);
   // Once that is done: examples to read ahead. From any thread.
   void prefetch(Step step, const std::vector<SlotRange>& ranges);
   // Examples of the data that were left out or replaced, as of the last slot or evaluation. From any thread.
