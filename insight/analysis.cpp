@@ -11,7 +11,8 @@ namespace ballast::insight {
 namespace {
 
 std::size_t messages_of(const JobTimes& times, const Window& window) {
-  return window.steps() * times.workers.size() * times.lane_of.size();
+  const auto each = times.items ? times.rules.slots : times.workers.size();  // of a step, for each chunk
+  return window.steps() * each * times.lane_of.size();
 }
 
 }  // namespace
