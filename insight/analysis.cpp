@@ -11,11 +11,16 @@ namespace ballast::insight {
 
 namespace {
 
-// Of a job in rounds; another one's windows are not replayed.
+// Each update of a job in items is another's, of one in rounds all workers'; none where it has no replay.
 std::size_t messages_of(const JobTrace& trace, const Window& window) {
+  if (!trace.rules) {
+    return 0;
+  }
   const auto workers = std::ranges::count(trace.processes, TraceRole::worker,
                                           [](const ProcessTrace& process) { return process.source.role; });
-  return trace.rules ? window.steps() * static_cast<std::size_t>(workers) * trace.rules->chunks : 0;
+  const auto each =
+      is_in_items(trace) ? trace.rules->slots : static_cast<std::size_t>(workers);  // of a step, for each chunk
+  return window.steps() * each * trace.rules->chunks;
 }
 
 }  // namespace

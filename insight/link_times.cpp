@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "insight/known_links.h"
 #include "insight/link_rates.h"
@@ -10,6 +12,21 @@ namespace ballast::insight {
 namespace {
 
 constexpr double kFastest = 1e6;  // a terabyte a second
+
+// Bytes a microsecond that one worker's messages come with while any are on their way: each counts from when it was
+// sent, or from when the one before it was there. 0: there are none.
+double pace_of(std::vector<Carried> own, double delay) {
+  std::ranges::sort(own, {}, &Carried::arrived);
+  double bytes = 0;
+  double took = 0;
+  double before = 0;
+  for (const auto& message : own) {
+    bytes += message.bytes;
+    took += std::max(message.arrived - std::max(message.sent + delay, before), 1.0);
+    before = message.arrived;
+  }
+  return took > 0 ? bytes / took : 0;
+}
 
 class Links {
  public:
@@ -26,8 +43,10 @@ class Links {
   void measure(const Connections& connections) {
     // A stretch in which to look how much a link carries: of a short step a short one.
     const auto stretch = std::clamp(times_.step / 8, 2'000.0, 40'000.0);
-    const auto in = link_rates(contributions(), times_.workers.size(), times_.shards.size(), stretch);
-    const auto out = link_rates(weights(), times_.workers.size(), times_.shards.size(), stretch);
+    const auto contributed = contributions();
+    const auto sent_back = weights();
+    const auto in = link_rates(contributed, times_.workers.size(), times_.shards.size(), stretch);
+    const auto out = link_rates(sent_back, times_.workers.size(), times_.shards.size(), stretch);
     const auto known = known_links(in, out, times_.line);
     times_.line = known.line;
     const auto whole = whole_of([](const LaneTimes&) { return true; });
@@ -49,12 +68,32 @@ class Links {
       if (!own.has_slots()) {
         of_idle(own, connections.of(trace_.processes[own.process].source.session).rate);
       }
+    }
+    if (times_.items) {
+      by_pace(contributed, whole, &WorkerTimes::up, times_.servers.in);
+      by_pace(sent_back, whole, &WorkerTimes::down, times_.servers.out);
+    }
+    for (auto& own : times_.workers) {
       own.up = std::min(own.up, kFastest);
       own.down = std::min(own.down, kFastest);
     }
   }
 
  private:
+  // Items' messages come one by one, as gradients become ready and are answered, and seldom wait for each other: what a
+  // link carries in a stretch is then what there was to carry. Where others are in the way it is no less than that.
+  void by_pace(const std::vector<Carried>& messages, double whole, double WorkerTimes::*rate, double shared) {
+    std::vector<std::vector<Carried>> of_workers(times_.workers.size());
+    for (const auto& message : messages) {
+      of_workers[message.worker].push_back(message);
+    }
+    for (std::size_t i = 0; i < times_.workers.size(); ++i) {
+      auto& own = times_.workers[i];
+      const auto pace = whole * pace_of(std::move(of_workers[i]), own.delay);
+      own.*rate = shared > 0 || pace <= 0 ? std::max(own.*rate, pace) : pace;
+    }
+  }
+
   // Of some lanes: so many times as much as went to those that tell went to all of them.
   template <typename Which>
   [[nodiscard]] double whole_of(Which&& which) const {

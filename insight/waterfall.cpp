@@ -147,7 +147,9 @@ Waterfall waterfall_of(const JobTrace& trace, std::size_t rows, std::size_t span
   const Peers peers(trace);
   Waterfall waterfall;
   Shown window;
-  if (const auto steps = whole_steps(trace, 2); steps.size() == 2 && steps.front().end < steps.back().end) {
+  // Of a job in items any so many are a step: none of them is one that all worked at.
+  if (const auto steps = is_in_items(trace) ? std::vector<WholeStep>() : whole_steps(trace, 2);
+      steps.size() == 2 && steps.front().end < steps.back().end) {
     waterfall.is_step = true;
     waterfall.step = steps.back().step;
     window = {steps.front().end, steps.back().end};

@@ -54,10 +54,12 @@ struct Asked {
 
 TEST_CASE("collection: of everybody, part by part, from so many steps back on") {
   Asked asked;
+  asked.status.mode = "async";
   Told told;
   told.records = {{kCollectedLane, 5}, {kCollectedWorker, 3}};
   const auto found = collect(asked.status, asked.who, 20, 1'000, std::ref(told));
   CHECK(told.first() == 80);
+  CHECK(found.trace.mode == "async");
   REQUIRE(found.trace.processes.size() == 2);
   CHECK(found.trace.processes[0].records.size() == 5);
   CHECK(found.trace.processes[1].name == "worker w");

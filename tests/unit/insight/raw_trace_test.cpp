@@ -20,6 +20,7 @@ JobTrace random_trace(std::uint64_t seed) {
   const auto below = [&](unsigned bits) { return random() >> (64 - bits); };
   JobTrace trace;
   trace.job = "a job";
+  trace.mode = seed % 2 == 0 ? "ssp" : "";
   for (int i = 0; i < 4; ++i) {
     ProcessTrace process;
     process.source = {static_cast<TraceRole>(i % 3),
@@ -71,6 +72,7 @@ TEST_CASE("raw trace: what is written is read, to the last bit") {
     const auto trace = random_trace(seed);
     std::istringstream in(written(trace));
     const auto read = read_raw_trace(in);
+    CHECK(read.mode == trace.mode);
     CHECK(read.job == trace.job);
     REQUIRE(read.processes.size() == trace.processes.size());
     for (std::size_t i = 0; i < read.processes.size(); ++i) {

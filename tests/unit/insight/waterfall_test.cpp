@@ -88,6 +88,7 @@ TEST_CASE("waterfall: the newest whole step, from the update before it to its ow
 TEST_CASE("waterfall: a job in items has its last moments") {
   auto trace = falling_water(5, 2);
   trace.rules.reset();
+  trace.mode = "async";
   const auto found = waterfall_of(trace, 10, 10);
   CHECK_FALSE(found.is_step);
   CHECK(found.length == 10'000);
