@@ -1,6 +1,7 @@
 #include "insight/analysis.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "insight/calibration.h"
@@ -11,16 +12,17 @@ namespace ballast::insight {
 
 namespace {
 
-// Each update of a job in items is another's, of one in rounds all workers'; none where it has no replay.
+// Of a job in rounds, before anything else: to put together what each piece of work takes costs as much as to replay
+// some of it.
 std::size_t messages_of(const JobTrace& trace, const Window& window) {
-  if (!trace.rules) {
-    return 0;
-  }
   const auto workers = std::ranges::count(trace.processes, TraceRole::worker,
                                           [](const ProcessTrace& process) { return process.source.role; });
-  const auto each =
-      is_in_items(trace) ? trace.rules->slots : static_cast<std::size_t>(workers);  // of a step, for each chunk
-  return window.steps() * each * trace.rules->chunks;
+  return trace.rules ? window.steps() * static_cast<std::size_t>(workers) * trace.rules->chunks : 0;
+}
+
+// Of a job in items, each of whose updates is one worker's.
+std::size_t messages_of(const JobTimes& times, const Window& window) {
+  return times.items ? window.steps() * times.rules.slots * times.lane_of.size() : 0;
 }
 
 }  // namespace
@@ -41,20 +43,14 @@ Analysis Analyst::analyze(const JobTrace& trace, const WindowsWanted& wanted, co
     } else {
       const auto part = part_of(trace, window);
       auto severe = severities(part);
-      const bool is_too_large = messages_of(part, window) > limits.messages;
-      analysis.is_too_large = analysis.is_too_large || is_too_large;
-      // To put together what each piece of work takes costs as much as to replay some of it.
+      bool is_too_large = messages_of(part, window) > limits.messages;
       auto times = is_too_large ? std::nullopt : job_times(part, window.steps());
+      is_too_large = is_too_large || (times && messages_of(*times, window) > limits.messages);
+      analysis.is_too_large = analysis.is_too_large || is_too_large;
       auto& judged = judged_[window];
-<<<<<<< HEAD
-      if (times && messages_of(*times, window) > limits.messages) {
-        analysis.is_too_large = true;
-      } else if (times) {
+      if (times && !is_too_large) {
         times = with_fitted_bound(*std::move(times));
         links_.complete(*times);
-=======
-      if (times) {
->>>>>>> h2
         times = calibrated(*std::move(times));
         links_.keep(*times);
         judged = verdict(*times, severe);
