@@ -117,7 +117,9 @@ class Suspects {
         add(Cause::server_link, i, beside);
       }
     }
-    if (const auto all = below_line(times_.servers); all > kSlowShardLink) {
+    // Of lanes that starve less comes, whatever the link carries.
+    const bool starves = std::ranges::any_of(times_.lanes, [](const LaneTimes& lane) { return lane.is_starved(); });
+    if (const auto all = below_line(times_.servers); all > kSlowShardLink && !starves) {
       add(Cause::server_link, times_.shards.size(), all);
     }
   }

@@ -13,7 +13,7 @@
 namespace ballast::insight {
 namespace {
 
-constexpr double kBarrierCosts = 1.03;
+constexpr double kBarrierCosts = 1.05;  // what slots scatter by as a rule costs half of that
 
 std::string name_of(const JobTimes& times, const Suspect& one) {
   switch (one.cause) {
