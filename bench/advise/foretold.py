@@ -6,6 +6,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import time
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "stragglers"))
 
@@ -31,10 +32,6 @@ class Case:
 
     def text(self):
         return cluster.job_text(self.slots, self.workers, self.slot, SIZE, "", "  mode: async\n" if self.items else "")
-
-    def versions(self):
-        """Of the weights, in a step."""
-        return self.slots if self.items else 1
 
 
 @contextlib.contextmanager
@@ -101,11 +98,24 @@ def measured(case, job):
         for shard in range(cluster.SHARDS):
             job.limit_processor(f"s{shard}", case.share)
     job.wait_until_all_train()
-    first = job.steps() + LEARNING * case.versions()
-    last = first + STEPS * case.versions()
-    job.wait_for(f"{LEARNING + STEPS} steps", lambda: job.steps() > last)
-    times = job.closes.times
-    return (times[last] - times[first]) / STEPS
+    first, begun = _passes(case, job, LEARNING)
+    last, ended = _passes(case, job, first + STEPS)
+    return (ended - begun) / (last - first)
+
+
+def _passes(case, job, wanted):
+    """A step no sooner than that one, and when it was over: a worker to which the lead gives no slots does not hear of each."""
+    def over():
+        return len(job.closes.times) // case.slots if case.items else (job.lead_page() or {}).get("ballast_lead_step", 0)
+    limit = time.monotonic() + cluster.PATIENCE
+    before = over()
+    while (now := over()) < wanted or now == before:
+        before = now
+        job.check()
+        if time.monotonic() > limit:
+            raise RuntimeError(f"waited {cluster.PATIENCE} s for step {wanted}\n{job.logs()}")
+        time.sleep(0.2)
+    return now, time.monotonic()
 
 
 def compare(case, folder):
