@@ -3,6 +3,7 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <fstream>
@@ -471,8 +472,11 @@ TEST_CASE("of what a connection has brought whole messages leave nothing, and a 
   // The handshake, once all hellos are read.
   constexpr std::uint64_t kHandshake = 1000;
   lane.read_until([&] { return rest() < kHandshake; });
-  const auto before = rest();
-  CHECK(before > 0);
+  auto before = rest();
+  const auto is_as_before = [&] {  // a hello that was not read yet counted then
+    before = std::min(before, rest());
+    return rest() == before;
+  };
   const auto send = [&](const std::vector<std::size_t>& parts) {
     for (std::size_t i = 0; i < parts.size(); ++i) {
       zmq::message_t part(parts[i]);
@@ -487,8 +491,9 @@ TEST_CASE("of what a connection has brought whole messages leave nothing, and a 
     send({size, size, size});  // too many: it is not kept
     send(std::vector<std::size_t>(size < 1000 ? 5000 : 4, size));
     send({7});
-    lane.read_until([&] { return rest() == before; });
+    lane.read_until(is_as_before);
   }
+  CHECK(before > 0);
   CHECK(lane.intake().heard() == ConnectionCounts{{{"127.0.0.1", folder.public_key("one")}, 1}});
   CHECK(lane.authenticator().let_in(lane.intake().life()) == lane.intake().heard());
 }

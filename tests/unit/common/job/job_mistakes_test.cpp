@@ -20,7 +20,7 @@ TEST_CASE("each slip is told with file, line, key, what is allowed and what was 
       {"cluster:", "clutser:", "job.yaml:12: clutser: unknown key; did you mean 'cluster'?"},
       {"workers: 2", "zzzzzzzzz: 2",
        "job.yaml:13: cluster.zzzzzzzzz: unknown key; allowed here: shards, workers, lanes, start_workers, "
-       "transport, io_threads, socket_buffer_bytes, memory_mib, divide_by_speed, redistribute, patience, "
+       "transport, io_threads, socket_buffer_bytes, memory_mib, link_mbit, divide_by_speed, redistribute, patience, "
        "stop_patience, hold_patience"},
       {"slots: 8", "slots: eight",
        "job.yaml:7: training.slots: 'eight' is not a whole number in plain digits; allowed: 1 to 4096 slots"},
