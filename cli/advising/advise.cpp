@@ -69,7 +69,8 @@ Fleet fleet_of(const Job& job, const AdviseOptions& options) {
           ? std::max<std::size_t>(cluster.workers, static_cast<std::size_t>(fleet.workers[0].processors))
           : std::max<std::size_t>(options.workers.size(), cluster.workers);
   fleet.worker_machines = options.worker_machines.value_or(workers);
-  fleet.server_link = options.server_mbit * kBytesPerMicroOfMbit;
+  const double server_mbit = options.server_mbit > 0 ? options.server_mbit : cluster.link_mbit;
+  fleet.server_link = server_mbit * kBytesPerMicroOfMbit;
   return fleet;
 }
 
