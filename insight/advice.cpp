@@ -174,13 +174,15 @@ std::optional<Advice> as_ssp(const JobTimes& times, double as_is, double otherwi
   return Advice{Change::ssp, {}, changed.items->bound, as_is / *takes};
 }
 
+// Slots that scatter are nobody's fault.
 Advice mend(const Verdict& verdict) {
-  if (!verdict.found.empty() && verdict.found.front().gain > kWorthIt) {
-    return {Change::mend, {verdict.found.front().who}, 0, verdict.found.front().gain};
+  const auto first = std::ranges::find_if(verdict.found, [](const auto& one) { return one.cause != Cause::barrier; });
+  if (first != verdict.found.end() && first->gain > kWorthIt) {
+    return {Change::mend, {first->who}, 0, first->gain};
   }
   Advice all{Change::mend, {}, 0, verdict.slowdown};
   for (const auto& found : verdict.found) {
-    const bool matters = std::max(found.gain, found.cost) > kWorthIt;
+    const bool matters = std::max(found.gain, found.cost) > kWorthIt && found.cause != Cause::barrier;
     if (matters && std::ranges::find(all.who, found.who) == all.who.end()) {
       all.who.push_back(found.who);
     }
@@ -256,7 +258,8 @@ JobTimes with_items(const JobTimes& times) {
   const auto usual = median(std::move(slots));
   const auto slowest = usual > 0 ? std::max(1.0, longest / usual) : 1;
   const auto others = static_cast<double>(times.workers.size() - 1);
-  changed.items = GrantRules{static_cast<std::uint32_t>(std::ceil((slowest + 1) * others)), 1};
+  constexpr double kMostBound = 1e9;
+  changed.items = GrantRules{static_cast<std::uint32_t>(std::min(std::ceil((slowest + 1) * others), kMostBound)), 1};
   return changed;
 }
 

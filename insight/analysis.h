@@ -32,7 +32,7 @@ struct Analysis {
 // For who must not take long, or must end soon.
 struct AnalysisLimits {
   // Of a window that is replayed: contributions that its workers may send. A replay takes some microseconds for each,
-  // and a window some sixty replays at most.
+  // and a window some hundred replays at most: to fit them, of each suspect, and for advice.
   std::size_t messages = std::numeric_limits<std::size_t>::max();
   // Asked before each window and before the advice; what is not judged then is left out.
   std::function<bool()> goes_on = [] { return true; };

@@ -30,7 +30,7 @@ Line line_of(const ProcessTrace& process) {
 std::map<std::uint64_t, std::vector<std::uint32_t>> machines_of(const std::vector<Line>& lines) {
   std::map<std::uint64_t, std::vector<std::uint32_t>> shards;
   for (std::uint32_t shard = 0; shard < lines.size(); ++shard) {
-    if (lines[shard].rate <= 0) {
+    if (lines[shard].rate <= 0 || lines[shard].machine == 0) {  // who shares it is not known
       return {};
     }
     shards[lines[shard].machine].push_back(shard);
@@ -42,8 +42,13 @@ std::map<std::uint64_t, std::vector<std::uint32_t>> machines_of(const std::vecto
 
 void add_declared_lines(const JobTrace& trace, JobTimes& times) {
   std::vector<double> declared;
+  std::map<std::uint64_t, std::size_t> sharing;  // by machine
+  for (const auto& worker : times.workers) {
+    ++sharing[line_of(trace.processes[worker.process]).machine];
+  }
   for (auto& worker : times.workers) {
-    worker.line = line_of(trace.processes[worker.process]).rate;
+    const auto line = line_of(trace.processes[worker.process]);
+    worker.line = line.rate / static_cast<double>(line.machine == 0 ? 1 : sharing[line.machine]);
     if (worker.line > 0) {
       declared.push_back(worker.line);
     }

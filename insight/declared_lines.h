@@ -6,7 +6,8 @@
 
 namespace ballast::insight {
 
-// Sets `line` of each worker and shard that has one, and of all shards together where they share one. Bytes of
+// Sets `line` of each worker and shard that has one: its part, where several workers, or several shards, share one; and
+// of all shards together where they share one. Bytes of
 // contributions and weights: headers are taken off. Costs a look at all records.
 void add_declared_lines(const JobTrace& trace, JobTimes& times);
 

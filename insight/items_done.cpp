@@ -32,6 +32,7 @@ ItemsDone items_done(const JobTrace& trace) {
     done.slots = std::max(done.slots, record.slots.end);
     done.chunks = std::max(done.chunks, record.chunk + (record.chunk + 1 == 0 ? 0 : 1));
   });
+  done.slots = std::max(done.slots, Slot{1});  // of a step of one slot no record says which
   std::unordered_map<ItemId, UpdatesOfItem> updates;
   each_update([&](const ProcessTrace& process, const TraceRecord& record) {
     auto& item = updates[record.step * done.slots + record.slots.begin];

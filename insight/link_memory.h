@@ -13,7 +13,7 @@ class LinkMemory {
  public:
   // Fills in what these times do not tell of the links of servers and of the line.
   void complete(JobTimes& times) const;
-  // Keeps what they tell.
+  // Keeps what was seen in them, and not what a replay was fitted by.
   void keep(const JobTimes& times);
 
  private:

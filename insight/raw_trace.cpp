@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string_view>
@@ -41,6 +42,16 @@ Json head_of(const ProcessTrace& process) {
   return json;
 }
 
+// None of JSON's others: a sign or a fraction would be another number by then.
+template <typename Number>
+Number number(const Json& json) {
+  if (!json.is_number_unsigned() || json.get<std::uint64_t>() > std::numeric_limits<Number>::max()) {
+    throw std::runtime_error("is no whole trace of `ballast trace --raw`: " + dumped(json) +
+                             " is no number from 0 to " + std::to_string(std::numeric_limits<Number>::max()));
+  }
+  return json.get<Number>();
+}
+
 Json rules_to_json(const SharingRules& rules) {
   return {{"slots", rules.slots},
           {"chunks", rules.chunks},
@@ -50,8 +61,9 @@ Json rules_to_json(const SharingRules& rules) {
 }
 
 SharingRules rules_of(const Json& json) {
-  return {json.at("slots").get<Slot>(), json.at("chunks").get<std::uint32_t>(), json.at("bytes").get<std::uint64_t>(),
-          json.at("by_speed").get<bool>(), json.at("redistributes").get<bool>()};
+  return {number<Slot>(json.at("slots")), number<std::uint32_t>(json.at("chunks")),
+          number<std::uint64_t>(json.at("bytes")), json.at("by_speed").get<bool>(),
+          json.at("redistributes").get<bool>()};
 }
 
 // Numbers alone: a trace may have a million of them.
@@ -64,14 +76,14 @@ void write(std::ostream& out, const TraceRecord& record) {
 TraceRecord record_of(const Json& json) {
   TraceRecord record;
   record.kind = of_word<TraceKind>(kKinds, json.at(0).get<std::string>());
-  record.step = json.at(1).get<Step>();
-  record.peer = json.at(2).get<std::uint64_t>();
-  record.first = json.at(3).get<Micros>();
-  record.second = json.at(4).get<Micros>();
-  record.third = json.at(5).get<Micros>();
-  record.fourth = json.at(6).get<Micros>();
-  record.chunk = json.at(7).get<ChunkId>();
-  record.slots = {json.at(8).get<Slot>(), json.at(9).get<Slot>()};
+  record.step = number<Step>(json.at(1));
+  record.peer = number<std::uint64_t>(json.at(2));
+  record.first = number<Micros>(json.at(3));
+  record.second = number<Micros>(json.at(4));
+  record.third = number<Micros>(json.at(5));
+  record.fourth = number<Micros>(json.at(6));
+  record.chunk = number<ChunkId>(json.at(7));
+  record.slots = {number<Slot>(json.at(8)), number<Slot>(json.at(9))};
   return record;
 }
 
@@ -79,13 +91,13 @@ ProcessTrace process_of(const Json& json) {
   ProcessTrace process;
   process.name = json.at("name").get<std::string>();
   process.source.role = of_word<TraceRole>(kRoles, json.at("role").get<std::string>());
-  process.source.lane = {json.at("shard").get<std::uint32_t>(), json.at("lane").get<std::uint32_t>()};
-  process.source.session = json.at("session").get<SessionId>();
-  process.lost = json.at("lost").get<std::uint64_t>();
+  process.source.lane = {number<std::uint32_t>(json.at("shard")), number<std::uint32_t>(json.at("lane"))};
+  process.source.session = number<SessionId>(json.at("session"));
+  process.lost = number<std::uint64_t>(json.at("lost"));
   if (json.contains("clock")) {
     const auto& clock = json.at("clock");
-    process.clock = ClockReading{clock.at(0).get<Micros>(), clock.at(1).get<Micros>(), clock.at(2).get<Micros>(),
-                                 clock.at(3).get<Micros>()};
+    process.clock = ClockReading{number<Micros>(clock.at(0)), number<Micros>(clock.at(1)), number<Micros>(clock.at(2)),
+                                 number<Micros>(clock.at(3))};
   }
   for (const auto& record : json.at("records")) {
     process.records.push_back(record_of(record));

@@ -50,7 +50,7 @@ struct Verdict {
 // By replays of what is measured, as it is and mended: a worker that computes slowly as its peers do (the median of
 // those that are not slow), data that is there at once, a link like that of a peer that is not suspected, a lane's
 // thread that has a processor whenever it wants one, a journal that commits at once, a lead that decides within a
-// millisecond, slots that pass as the worker's others. Where a job in rounds, with all that mended, still takes 3 %
+// millisecond, slots that pass as the worker's others. Where a job in rounds, with all that mended, still takes 5 %
 // longer than if each worker's slots took what they do in the mean, the barrier is one more. `times`: calibrated.
 // `severities`: who is slow beside his peers, by the same measurements. It costs two replays for each that is
 // suspected, and a few more.

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <iterator>
 #include <map>
+#include <utility>
 
 #include "insight/medians.h"
 
@@ -36,6 +37,7 @@ double usual_of(const BySteps& steps) {
 
 // The least patience that the lead has with a silent worker: protocol/lead/lead.h, worker_silence.
 constexpr double kPatience = 1'500'000;
+constexpr double kLongest = 1e12;  // eleven days
 
 // When it did something, in order. Over tcp it looks at its connections each second, whatever else it has to do.
 std::vector<Micros> moments_of(const ProcessTrace& worker) {
@@ -67,29 +69,65 @@ std::vector<Micros> moments_of(const ProcessTrace& worker) {
   return moments;
 }
 
-// What it was at.
-struct At {
-  Step step = 0;            // of the last slot, or weights, that it had by then
-  bool in_slot = false;     // a slot of which there is a record
-  bool unfinished = false;  // it has fewer slots of that step than of the one before
-};
-
-At at_work(const ProcessTrace& worker, Micros from, Micros until) {
-  At at;
-  std::map<Step, std::size_t> slots;
-  for (const auto& record : worker.records) {
-    const bool is_slot = record.kind == TraceKind::slot;
-    if (is_slot || record.kind == TraceKind::weights) {
-      at.step = record.first <= from ? std::max(at.step, record.step) : at.step;
+// What a worker was at, and how many slots of each step it has.
+class Work {
+ public:
+  explicit Work(const ProcessTrace& worker) {
+    for (const auto& record : worker.records) {
+      const bool is_slot = record.kind == TraceKind::slot;
+      if (is_slot) {
+        ++slots_[record.step];
+        spans_.emplace_back(record.first, record.fourth);
+      }
+      if (is_slot || record.kind == TraceKind::weights) {
+        begun_.emplace_back(record.first, record.step);
+      }
     }
-    if (is_slot) {
-      ++slots[record.step];
-      at.in_slot = at.in_slot || (record.first <= from && record.fourth >= until);
+    std::ranges::sort(begun_);
+    for (std::size_t i = 1; i < begun_.size(); ++i) {
+      begun_[i].second = std::max(begun_[i].second, begun_[i - 1].second);
     }
   }
-  const auto before = at.step == 0 ? slots.end() : slots.find(at.step - 1);
-  at.unfinished = before != slots.end() && slots[at.step] < before->second;
-  return at;
+
+  // Of the last slot, or weights, that it had by then.
+  [[nodiscard]] Step step(Micros at) const {
+    const auto after = std::ranges::upper_bound(begun_, at, {}, &std::pair<Micros, Step>::first);
+    return after == begun_.begin() ? 0 : std::prev(after)->second;
+  }
+  // In all of the time it was in a slot of which there is a record.
+  [[nodiscard]] bool in_slot(Micros from, Micros until) const {
+    return std::ranges::any_of(spans_, [&](const auto& span) { return span.first <= from && span.second >= until; });
+  }
+  // It has fewer slots of that step than of the one before.
+  [[nodiscard]] bool left_unfinished(Step step) const {
+    const auto before = step == 0 ? slots_.end() : slots_.find(step - 1);
+    const auto own = slots_.find(step);
+    return before != slots_.end() && (own == slots_.end() ? 0 : own->second) < before->second;
+  }
+
+ private:
+  std::map<Step, std::size_t> slots_;
+  std::vector<std::pair<Micros, Micros>> spans_;
+  std::vector<std::pair<Micros, Step>> begun_;  // when; the newest step by then
+};
+
+// Whether it looks at its connections so often that it can't be silent for long: with many lanes it does so more
+// seldom.
+bool looks_often(const ProcessTrace& worker) {
+  std::vector<Micros> looks;
+  for (const auto& record : worker.records) {
+    if (record.kind == TraceKind::link) {
+      looks.push_back(record.first);
+    }
+  }
+  std::ranges::sort(looks);
+  std::vector<double> apart;
+  for (std::size_t i = 1; i < looks.size(); ++i) {
+    if (looks[i] > looks[i - 1]) {
+      apart.push_back(static_cast<double>(looks[i] - looks[i - 1]));
+    }
+  }
+  return !looks.empty() && median(std::move(apart)) < kPatience;
 }
 
 // Of each step and those after it in which others still compute more than their part.
@@ -121,22 +159,26 @@ void shorten_long_stops(const std::vector<double>& took, WorkerTimes& worker) {
 }
 
 void add_silences(const ProcessTrace& worker, Step first, WorkerTimes& times) {
-  const bool looks =
-      std::ranges::any_of(worker.records, [](const auto& record) { return record.kind == TraceKind::link; });
+  constexpr std::size_t kMost = 64;  // of a window: who is given up so often has no slots
+  const bool looks = looks_often(worker);
+  const Work work(worker);
   const auto moments = moments_of(worker);
-  for (std::size_t i = 1; i < moments.size(); ++i) {
-    const auto silent = static_cast<double>(moments[i] - moments[i - 1]);
+  std::size_t silences = 0;
+  for (std::size_t i = 1; i < moments.size() && silences < kMost; ++i) {
+    const auto silent = std::min(static_cast<double>(moments[i] - moments[i - 1]), kLongest);
     if (silent < kPatience) {
       continue;
     }
-    const auto at = at_work(worker, moments[i - 1], moments[i]);
+    ++silences;
+    const auto step = work.step(moments[i - 1]);
     // Who looks at no connections may have had nothing to do.
-    if (at.in_slot || !(looks || at.unfinished) || at.step < first || at.step >= first + times.stops.size()) {
+    if (step < first || step >= first + times.stops.size() || !(looks || work.left_unfinished(step)) ||
+        work.in_slot(moments[i - 1], moments[i])) {
       continue;
     }
     // The next step's weights may have been late by as much.
-    auto* stop = &times.stops[at.step - first];
-    const bool is_last = at.step + 1 == first + times.stops.size();
+    auto* stop = &times.stops[step - first];
+    const bool is_last = step + 1 == first + times.stops.size();
     if (is_last || *(stop + 1) < silent / 2) {
       *stop = std::max(*stop, silent);
     }
@@ -152,7 +194,6 @@ std::vector<double> worker_stops(const Peers& peers, const ProcessTrace& worker,
   for (const auto& [lane, ways] : longest_ways(peers, worker, first, steps)) {
     const auto usual = usual_of(ways);
     constexpr double kLate = 100'000;
-    constexpr double kLongest = 1e12;  // eleven days
     for (const auto& [step, took] : ways) {
       const auto late = took > 2 * usual + kLate ? std::min(took - usual, kLongest) : 0;
       const auto [known, is_first] = least.try_emplace(step, late);

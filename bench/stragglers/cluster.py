@@ -95,18 +95,22 @@ class Closes(threading.Thread):
 class Cluster:
     """Ended by end(), whatever happens: every process is known by its pid and killed by it."""
 
-    def __init__(self, folder, job, links, delays, watcher, chunks, servers=None, apart=None, wired=(), environment=None, declared=0):
+    def __init__(self, folder, job, links, delays, watcher, chunks, servers=None, apart=None, wired=(), environment=None, declared=0,
+                 slows_disks=False):
         """`links`: bytes per second of each worker's link, both ways; `delays`: by worker, milliseconds before each slot;
         `watcher`: the worker by whose account steps close; `chunks`: of the model, with that of its statistics;
         `servers`: bytes per second of the servers' link, by default half of what the workers' are together; `apart`: the
         same by shard, each on a host of its own; `wired`: workers whose links are wires (hosts.Wire); `declared`: what workers say of
-        theirs, in Mbit/s."""
+        theirs, in Mbit/s; `slows_disks`: slow_disk() may be called."""
         self.folder = folder
         self.links = links
         self.apart = apart
         self.groups = []
         self.watcher = watcher
         self.declared = declared
+        self.slows_disks = slows_disks
+        if slows_disks and not harness.SLOW_DISK.exists():
+            raise RuntimeError(f"needs {harness.SLOW_DISK}")
         self.processes = {}
         self.stopped = set()
         self.job = folder / "job.yaml"
@@ -161,10 +165,14 @@ class Cluster:
             self._start(f"s{shard}", self.host_of(shard), harness.SERVER, "--job", self.job, "--shard", shard, "--lead", self.lead(),
                         "--bind", f"tcp://{address}:{LANE_PORT + 10 * shard}", "--database", self.folder / f"shard-{shard}",
                         "--metrics", f"127.0.0.1:{METRICS_PORT + shard}", "--insecure",
-                        environment={**self._environment, "LD_PRELOAD": str(harness.SLOW_DISK),
-                                     "BALLAST_SLOW_DISK": str(self._slow_disk(shard))})
+                        environment=self._of_server(shard))
         for worker in range(len(self.links)):
             self.start_worker(worker)
+
+    def _of_server(self, shard):
+        if not self.slows_disks:
+            return None
+        return {**self._environment, "LD_PRELOAD": str(harness.SLOW_DISK), "BALLAST_SLOW_DISK": str(self._slow_disk(shard))}
 
     def start_worker(self, worker):
         name = f"w{worker}"
@@ -198,7 +206,9 @@ class Cluster:
     def limit_thread(self, name, thread, share):
         """Of one processor, for one thread of the process alone: that of this name."""
         tasks = pathlib.Path(f"/proc/{self.processes[name].pid}/task")
-        tid = next(task.name for task in tasks.iterdir() if (task / "comm").read_text().strip() == thread)
+        tid = next((task.name for task in tasks.iterdir() if (task / "comm").read_text().strip() == thread), None)
+        if tid is None:
+            raise RuntimeError(f"{name} has no thread {thread}")
         group = cgroups.Processors(share, f"{name}-{thread}")
         self.groups.append(group)
         group.enter_thread(tid)

@@ -56,6 +56,7 @@ class Rig:
                 self.folder, self._text(workers), [planted.LINK] * workers, {}, chunks=CHUNKS,
                 watcher=next(worker for worker in range(workers) if worker not in affected),
                 servers=sum(shape.servers()), apart=shape.servers() if shape.apart else None, declared=megabits(planted.LINK),
+                slows_disks=plant.durability != planted.Cause.durability,
                 wired=[shape.wired] if plant.wired and left_out is None else [], environment=self._environment(workers))
         except BaseException:
             shutil.rmtree(self.folder)

@@ -102,8 +102,9 @@ std::vector<Key> cluster_keys(ClusterSpec& cluster) {
       {.path = "cluster.link_mbit",
        .target = &cluster.link_mbit,
        .description =
-           "What the network link of each server's machine carries, each way; servers of one machine share it. For "
-           "`ballast analyze` alone: a link that is in nobody's way shows nothing (docs/tracing.md)",
+           "What the network link of each server's machine carries, each way; servers of one machine share it, "
+           "containers have theirs. For `ballast analyze` alone: a link that is in nobody's way shows nothing "
+           "(docs/tracing.md)",
        .unit = "Mbit/s",
        .minimum = 0,
        .maximum = kMaxLinkMbit,

@@ -57,7 +57,10 @@ class _Group:
 
     def enter_thread(self, tid):
         """Of one of a process that runs; the others stay where they are. By version 1 alone."""
-        (self.folder / "tasks").write_text(str(tid))
+        tasks = self.folder / "tasks"
+        if not tasks.exists():
+            raise RuntimeError("one thread alone can be held back by control groups of version 1 only")
+        tasks.write_text(str(tid))
 
     def remove(self):
         """Once all in it have ended."""

@@ -49,6 +49,12 @@ TEST_CASE("declared lines: a worker's is known, and what is usual of them if all
   CHECK(one.times.line == 0);
 }
 
+TEST_CASE("declared lines: workers of one machine have each their part of its link") {
+  const Declared job({line_of(1, 1'000), line_of(1, 1'000), line_of(2, 1'000)}, {line_of(3, 2'000)});
+  CHECK(job.times.workers[0].line == doctest::Approx(kGigabit / 2));
+  CHECK(job.times.workers[2].line == doctest::Approx(kGigabit));
+}
+
 TEST_CASE("declared lines: shards of one machine share its link, others have their own") {
   const Declared shared({line_of(1, 1'000)}, {line_of(3, 2'000), line_of(3, 2'000)});
   CHECK(shared.times.servers.line == doctest::Approx(2 * kGigabit));

@@ -39,6 +39,21 @@ TEST_CASE("items: what has not updated every chunk is not done, nor counts what 
   CHECK(items_done(made.trace()).all.size() == 40);  // it was one of the first twenty
 }
 
+TEST_CASE("items: of steps of one slot no record says which, and each is one") {
+  MadeItems job(2, 40, "async");
+  for (auto& process : job.trace().processes) {
+    for (auto& record : process.records) {
+      if (record.kind == TraceKind::update) {
+        record.step = 4 * record.step + record.slots.begin;
+        record.slots = {};
+      }
+    }
+  }
+  const auto done = items_done(job.trace());
+  CHECK(done.slots == 1);
+  CHECK(steps_of_items(done, 10).size() == 10);
+}
+
 TEST_CASE("item times: what each piece of work took") {
   const MadeItems made(3, 90, "async");
   const auto times = job_times(made.trace(), 20);

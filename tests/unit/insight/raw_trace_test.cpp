@@ -99,6 +99,16 @@ TEST_CASE("raw trace: what is none is refused with a reason") {
             .find("x has a record of kind slot, which its role has not") != std::string::npos);
 }
 
+TEST_CASE("raw trace: a number that a record has no room for is refused, and none is taken for another") {
+  for (const std::string number : {"-1", "1.5", "1e300", "18446744073709551616", "\"1\"", "null"}) {
+    CAPTURE(number);
+    const auto text = R"({"format":1,"job":"a","processes":[{"name":"x","role":"lane","shard":0,"lane":0,"session":1,)"
+                      R"("lost":0,"records":[["work",0,0,)" +
+                      number + R"(,2,3,4,0,0,0]]}]})";
+    CHECK(refusal(text).find("is no whole trace") != std::string::npos);
+  }
+}
+
 TEST_CASE("raw trace: whatever is cut off or damaged is refused or read, and nothing else") {
   const auto text = written(random_trace(3));
   for (std::size_t length = 0; length + 3 < text.size(); length += 7) {

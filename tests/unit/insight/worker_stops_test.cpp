@@ -93,6 +93,13 @@ TEST_CASE(
   add_silences(given_up(2'000'000), 5, times);
   CHECK(times.stops[3] == 0);
   times = of_ten_steps();
+  auto seldom = given_up(2'000'000);  // of a thousand lanes
+  for (Micros at = 10'100'000; at < 40'000'000; at += 10'000'000) {
+    seldom.records.push_back({5, 0, at, 500, 0, 1, 0, {}, TraceKind::link});
+  }
+  seldom.records.push_back({8, 0, 10'650'000, 10'650'000, 10'660'000, 10'690'000, 0, {1, 2}, TraceKind::slot});
+  add_silences(seldom, 5, times);
+  CHECK(times.stops == none);
   auto known = given_up(2'000'000);  // the slot itself shows it
   known.records.push_back({8, 0, 10'700'000, 10'700'000, 10'800'000, 12'700'000, 0, {1, 2}, TraceKind::slot});
   add_silences(known, 5, times);
