@@ -70,9 +70,9 @@ std::vector<Micros> moments_of(const ProcessTrace& worker) {
 }
 
 // What a worker was at, and how many slots of each step it has.
-class Work {
+class WorkDone {
  public:
-  explicit Work(const ProcessTrace& worker) {
+  explicit WorkDone(const ProcessTrace& worker) {
     for (const auto& record : worker.records) {
       const bool is_slot = record.kind == TraceKind::slot;
       if (is_slot) {
@@ -161,7 +161,7 @@ void shorten_long_stops(const std::vector<double>& took, WorkerTimes& worker) {
 void add_silences(const ProcessTrace& worker, Step first, WorkerTimes& times) {
   constexpr std::size_t kMost = 64;  // of a window: who is given up so often has no slots
   const bool looks = looks_often(worker);
-  const Work work(worker);
+  const WorkDone work(worker);
   const auto moments = moments_of(worker);
   std::size_t silences = 0;
   for (std::size_t i = 1; i < moments.size() && silences < kMost; ++i) {
