@@ -329,5 +329,28 @@ TEST_CASE("verdict: what scatters less than what is worth a word is no cause, no
   CHECK(found.found[0].cause == Cause::compute);
 }
 
+TEST_CASE("verdict: a link that loses what it carries is suspected though its usual message is as quick as others'") {
+  auto times = job_of(4, 16);
+  for (auto& worker : times.workers) {
+    worker.up = worker.down = 100;
+    worker.resent = 0.0001;
+  }
+  times.workers[1].up = times.workers[1].down = 5;  // in the mean
+  times.workers[1].resent = 0.01;
+  const auto one = verdict(times, {});
+  REQUIRE(one);
+  REQUIRE(one->found.size() == 1);
+  CHECK(one->found[0].who == "worker w1");
+  CHECK(one->found[0].cause == Cause::worker_link);
+  CHECK(one->found[0].severity == doctest::Approx(20));
+  CHECK(one->found[0].cost > 1.3);
+  for (auto& worker : times.workers) {
+    worker.resent = 0.01;  // they share what loses it
+  }
+  const auto all = verdict(times, {});
+  REQUIRE(all);
+  CHECK(all->found.empty());
+}
+
 }  // namespace
 }  // namespace ballast::insight
