@@ -23,15 +23,15 @@ void LinkMemory::complete(JobTimes& times) const {
 }
 
 void LinkMemory::keep(const JobTimes& times) {
-  const auto keep_one = [](double& known, double rate) { known = rate > 0 ? rate : known; };
-  keep_one(servers_.in, times.servers.seen_in);
-  keep_one(servers_.out, times.servers.seen_out);
+  const auto keep_one = [](double& known, double rate, double seen) { known = seen > 0 && rate > 0 ? rate : known; };
+  keep_one(servers_.in, times.servers.in, times.servers.seen_in);
+  keep_one(servers_.out, times.servers.out, times.servers.seen_out);
   shards_.resize(times.shards.size());
   for (std::size_t i = 0; i < shards_.size(); ++i) {
-    keep_one(shards_[i].in, times.shards[i].seen_in);
-    keep_one(shards_[i].out, times.shards[i].seen_out);
+    keep_one(shards_[i].in, times.shards[i].in, times.shards[i].seen_in);
+    keep_one(shards_[i].out, times.shards[i].out, times.shards[i].seen_out);
   }
-  keep_one(line_, times.line);
+  keep_one(line_, times.line, times.line);
 }
 
 }  // namespace ballast::insight

@@ -13,7 +13,8 @@ class LinkMemory {
  public:
   // Fills in what these times do not tell of the links of servers and of the line.
   void complete(JobTimes& times) const;
-  // Keeps what was seen in them, and not what a replay was fitted by.
+  // Keeps what was seen in them, as replays of them were fitted: what was only remembered is not kept again, or it
+  // would be fitted again and again.
   void keep(const JobTimes& times);
 
  private:

@@ -33,9 +33,12 @@ TEST_CASE(
     "link memory: what is only taken to be as the other way gives way to what was seen, and what was fitted is not "
     "kept") {
   LinkMemory memory;
-  auto fitted = seen(100, 0);
-  fitted.servers.in = 80;
+  auto fitted = seen(120, 0);
+  fitted.servers.in = 100;
   memory.keep(fitted);
+  auto remembered = seen(0, 0);
+  remembered.servers.in = 80;  // and fitted
+  memory.keep(remembered);
   auto times = seen(0, 0);
   times.servers.in = 30;
   times.is_borrowed.in = true;
