@@ -30,8 +30,7 @@ TEST_CASE("link memory: what a window does not tell is as it was seen in the las
 }
 
 TEST_CASE(
-    "link memory: what is only taken to be as the other way gives way to what was seen, and what was fitted is not "
-    "kept") {
+    "link memory: what is only taken to be as the other way gives way to what was seen, which is fitted once") {
   LinkMemory memory;
   auto fitted = seen(120, 0);
   fitted.servers.in = 100;
