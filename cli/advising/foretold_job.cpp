@@ -104,6 +104,8 @@ class JobForeteller {
     if (share_one) {
       times.servers = {rates.in, rates.out, 0, 0};
     }
+    // What all contributions and all weights take there, one after the other.
+    everything_ += (share_one ? 1 : sharing) * candidate_.workers * (nodes_ * taking(rates.in) + taking(rates.out));
     for (std::uint32_t shard = 0; shard < candidate_.shards; ++shard) {
       times.shards.push_back(share_one ? insight::ServerLink{}
                                        : insight::ServerLink{rates.in / sharing, rates.out / sharing, 0, 0});
@@ -206,7 +208,9 @@ class JobForeteller {
     }
     const auto share = static_cast<double>(job_.spec.training.slots) / candidate_.workers;
     found_.processing += share * own.slot * slot.processors;
-    everything_ += nodes_ * (taking(own.up) + taking(own.down)) + own.begins + own.fetch * share;
+    // Weights come once, and each sum is followed by word of it: there and back.
+    everything_ +=
+        nodes_ * (taking(own.up) + taking(own.down)) + 2 * (nodes_ + 1) * own.delay + own.begins + own.fetch * share;
     found_.times.workers.push_back(std::move(own));
   }
 

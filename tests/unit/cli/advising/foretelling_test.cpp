@@ -69,6 +69,20 @@ TEST_CASE("what limits a job with a slow server link is that link") {
   CHECK(found.next->what == Bound::compute);
 }
 
+TEST_CASE("a server's link may be as thin as any, and be far away") {
+  auto probe = machine_with_link(1'000);
+  probe.links[0].round_trip = 4e6;
+  auto fleet = fleet_of(probe, 2, 8);
+  fleet.server_link = 1;  // a byte a microsecond: eight seconds for the model of each worker
+  const auto job = job_of(8, "{workers: 8}");
+  for (const auto& candidate : {Candidate{1, 1, 1}, Candidate{1, 1, 8}, Candidate{2, 1, 8}, Candidate{4, 2, 8}}) {
+    const auto step = foretold_step(foretold_job(job, fleet, candidate, false), fleet);
+    REQUIRE(step);
+    const auto machines = std::min(2U, candidate.shards);
+    CHECK(*step > 0.9 * candidate.workers * 8 * kMegabyte / machines);
+  }
+}
+
 TEST_CASE("bound by lanes: more of them pay as far as there are processors") {
   auto probe = machine();
   probe.lane->sum = 0.02;  // 21 ms a megabyte
