@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <vector>
@@ -19,6 +20,11 @@ struct Limit {
   double takes = 0;
 };
 
+struct Limiting {
+  bool is_known = false;       // else not all that could be it were looked at
+  std::optional<Limit> limit;  // none of what is known: no single thing
+};
+
 struct Foretold {
   Candidate candidate;
   double step = 0;  // microseconds
@@ -31,14 +37,14 @@ struct Foretelling {
   std::optional<std::size_t> own;  // that of the job's file
   std::size_t untried = 0;         // for want of time, or since a step of them is too large to be replayed
   // Of `least`: what limits it, if anything does; and what would then, were that half as much.
-  std::optional<Limit> limit;
-  std::optional<Limit> next;
+  Limiting limiting;
+  Limiting next;
 };
 
 struct SearchLimits {
   // Asked before each replay, which may take ten seconds of a large job; what is not tried then is counted.
   std::function<bool()> goes_on = [] { return true; };
-  // Likewise, before what limits a step is looked for, which takes some fifteen replays of one candidate.
+  // Likewise, before each of those by which what limits a step is looked for.
   std::function<bool()> explains = [] { return true; };
   // Whether the machines have room for it.
   std::function<bool(const Candidate&)> fits = [](const Candidate&) { return true; };

@@ -3,7 +3,8 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <cmath>
+#include <string>
+#include <utility>
 
 #include "cli/advising/advise_text.h"
 #include "tests/unit/cli/advising/fleet.h"
@@ -32,9 +33,9 @@ TEST_CASE("bound by computing: each worker more pays, and neither shards nor lan
   CHECK(step_of(found, {1, 1, 16}) == doctest::Approx(kSlotMicros).epsilon(0.1));
   CHECK(found.tried[found.least].candidate.workers == 16);
   CHECK(found.tried[found.least].candidate.shards == 1);
-  REQUIRE(found.limit);
-  CHECK(found.limit->what == Bound::compute);
-  CHECK(found.limit->takes < 0.6 * step_of(found, {1, 1, 16}));
+  REQUIRE(found.limiting.limit);
+  CHECK(found.limiting.limit->what == Bound::compute);
+  CHECK(found.limiting.limit->takes < 0.6 * step_of(found, {1, 1, 16}));
 }
 
 TEST_CASE("bound by the servers' link: shards on further machines pay, and more workers do not") {
@@ -63,10 +64,10 @@ TEST_CASE("what limits a job with a slow server link is that link") {
                               {.fits = [](const Candidate& one) { return one.workers == 4 && one.lanes == 1; }})
                          .value();
   REQUIRE(found.own);
-  REQUIRE(found.limit);
-  CHECK(found.limit->what == Bound::server_links);
-  REQUIRE(found.next);
-  CHECK(found.next->what == Bound::compute);
+  REQUIRE(found.limiting.limit);
+  CHECK(found.limiting.limit->what == Bound::server_links);
+  REQUIRE(found.next.limit);
+  CHECK(found.next.limit->what == Bound::compute);
 }
 
 TEST_CASE("a server's link may be as thin as any, and be far away") {
@@ -94,8 +95,8 @@ TEST_CASE("bound by lanes: more of them pay as far as there are processors") {
   CHECK(one > 32 * 20'000);
   CHECK(step_of(found, {1, 4, 4}) < 0.4 * one);
   CHECK(found.tried[found.least].candidate.lanes == 4);
-  REQUIRE(found.limit);
-  CHECK(found.limit->what == Bound::lanes);
+  REQUIRE(found.limiting.limit);
+  CHECK(found.limiting.limit->what == Bound::lanes);
 }
 
 TEST_CASE("of a tiny model more lanes do not pay") {
@@ -107,8 +108,8 @@ TEST_CASE("bound by reading examples") {
   auto probe = machine();
   probe.slot->fetch = 3 * kSlotMicros;
   const auto found = foretell(job_of(1), fleet_of(probe, 1, 2), false).value();
-  REQUIRE(found.limit);
-  CHECK(found.limit->what == Bound::data);
+  REQUIRE(found.limiting.limit);
+  CHECK(found.limiting.limit->what == Bound::data);
   CHECK(step_of(found, {1, 1, 2}) > 20 * kSlotMicros);
 }
 
@@ -163,6 +164,31 @@ TEST_CASE("no more workers are tried than a step has slots") {
 TEST_CASE("a job as large as any is tried by a bounded number of candidates") {
   const auto job = job_of(300, "{shards: 64, lanes: 16, workers: 16}");
   CHECK(candidates(job, fleet_of(machine(), 64, 1'000)).size() < 500);
+}
+
+TEST_CASE("what was not looked for is not said not to be there") {
+  const auto job = job_of(4);
+  const auto fleet = fleet_of(machine(), 1, 4);
+  const auto said_after = [&](int replays) {
+    int looks = 0;
+    const auto found = foretell(job, fleet, false, {.explains = [&] { return ++looks <= replays; }}).value();
+    return std::pair(advice_text({job, fleet, found, {}}), advice_json({job, fleet, found, {}}));
+  };
+  for (const auto replays : {0, 1}) {  // of compute and lanes; nothing is known of links
+    const auto [text, json] = said_after(replays);
+    CHECK(text.find("what limits it: not looked for: longer with --seconds\n") != std::string::npos);
+    CHECK(text.find("next would be") == std::string::npos);
+    CHECK(json.find("\"limit_is_known\": false") != std::string::npos);
+    CHECK(json.find("\"limit\": null") != std::string::npos);
+  }
+  const auto [text, json] = said_after(2);
+  CHECK(text.find("what limits it: computing slots") != std::string::npos);
+  CHECK(text.find("next would be: not looked for: longer with --seconds\n") != std::string::npos);
+  CHECK(json.find("\"limit_is_known\": true") != std::string::npos);
+  CHECK(json.find("\"next_is_known\": false") != std::string::npos);
+  const auto all = said_after(3);
+  CHECK(all.first.find("next would be: nothing else; the same again") != std::string::npos);
+  CHECK(all.second.find("\"next_is_known\": true") != std::string::npos);
 }
 
 TEST_CASE("what is said names the advised one, what limits it, and what is not known") {
