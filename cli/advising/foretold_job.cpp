@@ -55,6 +55,15 @@ std::vector<ChunkGroup> groups_of(const Job& job, const Candidate& candidate) {
   return groups;
 }
 
+// What all workers of a machine have in common.
+struct WorkerKind {
+  double slot = 0;
+  std::vector<double> ready;  // by group
+  double up = 0;              // 0: nothing is known
+  double down = 0;
+  double delay = 0;
+};
+
 // At that place of a list that lies evenly from 0 to 1.
 double value_at(const std::vector<double>& values, double place) {
   const auto at = place * static_cast<double>(values.size() - 1);
@@ -69,6 +78,9 @@ class JobForeteller {
       : job_(job), fleet_(fleet), candidate_(candidate), groups_(groups_of(job, candidate)) {
     found_.is_in_items = is_item_mode(job.spec.training.mode);
     nodes_ = nodes();
+    for (const auto& probe : fleet.workers) {
+      kinds_.push_back(kind_of(probe));
+    }
     const auto& cluster = job.spec.cluster;
     auto& times = found_.times;
     times.rules = {job.spec.training.slots, static_cast<std::uint32_t>(groups_.size()),
@@ -189,23 +201,34 @@ class JobForeteller {
     return steps;
   }
 
-  void add_worker(std::size_t number) {
-    const auto& probe = machine_of(fleet_.workers, number);
+  [[nodiscard]] WorkerKind kind_of(const MachineProbe& probe) const {
     const auto& slot = *probe.slot;
+    WorkerKind kind;
+    kind.slot = insight::median(slot.joined.empty() ? slot.alone : slot.joined);
+    for (const auto& group : groups_) {
+      kind.ready.push_back(value_at(slot.ready, group.ready / group.chunks));
+    }
+    if (!fleet_.is_one_machine) {
+      take_links(probe.links, kind);
+    }
+    return kind;
+  }
+
+  void add_worker(std::size_t number) {
+    const auto& slot = *machine_of(fleet_.workers, number).slot;
+    const auto& kind = kinds_[number % kinds_.size()];
     insight::WorkerTimes own;
     own.name = "worker " + std::to_string(number);
     own.process = number;
     own.slots = drawn_slots(slot, number);
-    own.slot = insight::median(slot.joined.empty() ? slot.alone : slot.joined);
+    own.slot = kind.slot;
     own.fetch = slot.fetch.value_or(0) / slot.readers;
     own.begins = slot.begins;
     own.between = slot.between;
-    for (const auto& group : groups_) {
-      own.ready.push_back(value_at(slot.ready, group.ready / group.chunks));
-    }
-    if (!probe.links.empty() && !fleet_.is_one_machine) {
-      of_links(probe.links, own);
-    }
+    own.ready = kind.ready;
+    own.up = kind.up;
+    own.down = kind.down;
+    own.delay = kind.delay;
     const auto share = static_cast<double>(job_.spec.training.slots) / candidate_.workers;
     found_.processing += share * own.slot * slot.processors;
     // Weights come once, and each sum is followed by word of it: there and back.
@@ -215,14 +238,14 @@ class JobForeteller {
   }
 
   // Of several servers that were asked, the slowest: all weights are wanted before a step begins.
-  void of_links(const std::vector<LinkProbe>& links, insight::WorkerTimes& own) const {
+  void take_links(const std::vector<LinkProbe>& links, WorkerKind& kind) const {
     const bool is_one = candidate_.shards * candidate_.lanes == 1;
     for (const auto& link : links) {
       const auto up = is_one ? link.up_of_one : link.up;
       const auto down = is_one ? link.down_of_one : link.down;
-      own.up = own.up > 0 ? std::min(own.up, up) : up;
-      own.down = own.down > 0 ? std::min(own.down, down) : down;
-      own.delay = std::max(own.delay, link.round_trip / 2);
+      kind.up = kind.up > 0 ? std::min(kind.up, up) : up;
+      kind.down = kind.down > 0 ? std::min(kind.down, down) : down;
+      kind.delay = std::max(kind.delay, link.round_trip / 2);
     }
   }
 
@@ -235,6 +258,7 @@ class JobForeteller {
   const Fleet& fleet_;
   const Candidate candidate_;
   const std::vector<ChunkGroup> groups_;
+  std::vector<WorkerKind> kinds_;  // by probe
   ForetoldJob found_;
   double nodes_ = 1;
   double everything_ = 0;  // one after the other: no step takes longer
