@@ -178,7 +178,7 @@ std::string advice_json(const Advised& advised) {
   for (const auto& one : found.tried) {
     json["tried"].push_back(json_of(job, one));
   }
-  return json.dump(1) + "\n";
+  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 std::vector<std::string> unknown_of(const Job& job, const Fleet& fleet) {

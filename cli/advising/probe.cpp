@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/command/usage_error.h"
+#include "common/text/text.h"
 
 namespace ballast {
 namespace {
@@ -18,8 +19,9 @@ constexpr int kProbeVersion = 1;
 constexpr std::size_t kMostBytes = std::size_t{4} << 20U;
 constexpr std::size_t kMostValues = 100'000;
 constexpr std::size_t kMostLinks = 256;
-constexpr double kMostSpan = 1e12;  // eleven days
-constexpr double kMostRate = 1e9;   // a petabyte a second
+constexpr std::size_t kMostText = 1'000;  // bytes
+constexpr double kMostSpan = 1e12;        // eleven days
+constexpr double kMostRate = 1e9;         // a petabyte a second
 constexpr const char* kRemedy = "; make it anew with `ballast probe JOB -o FILE`";
 
 // A part of the file, whose faults are told with where they are.
@@ -45,12 +47,13 @@ class Section {
     }
     return value.get<std::uint64_t>();
   }
+  // Of one line: it comes from elsewhere, and goes to a terminal.
   [[nodiscard]] std::string text(const char* key) const {
     const auto& value = at(key);
     if (!value.is_string()) {
       fail(name(key), "is no text");
     }
-    return value.get<std::string>();
+    return as_line(value.get_ref<const std::string&>(), kMostText);
   }
   [[nodiscard]] std::vector<double> numbers(const char* key, double most = kMostSpan) const {
     std::vector<double> values;
@@ -196,7 +199,7 @@ std::string probe_text(const MachineProbe& probe) {
   for (const auto& link : probe.links) {
     json["links"].push_back(json_of(link));
   }
-  return json.dump(1) + "\n";
+  return json.dump(1, ' ', false, ProbeJson::error_handler_t::replace) + "\n";  // names may be no UTF-8
 }
 
 MachineProbe read_probe(const std::string& text, const std::string& label) {
