@@ -50,6 +50,11 @@ Fleet fleet_of(const Job& job, const AdviseOptions& options) {
         "say --server and --worker, with files of `ballast probe`; or none of both, to probe this machine");
   }
   fleet.is_one_machine = options.servers.empty();
+  if (fleet.is_one_machine && (options.server_machines || options.server_mbit > 0)) {
+    throw UsageError(
+        "--servers and --server-mbit are of servers on machines of their own: say --server and --worker, with files of "
+        "`ballast probe`");
+  }
   if (fleet.is_one_machine) {
     std::fprintf(stderr, "probes this machine\n");
     ProbeOptions here;
