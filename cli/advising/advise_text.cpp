@@ -173,12 +173,27 @@ std::string advice_json(const Advised& advised) {
                {"next", json_of(found.next)},
                {"next_is_known", found.next.is_known},
                {"untried", found.untried},
+               {"too_large", found.too_large},
                {"unknown", unknown}};
   json["tried"] = Json::array();
   for (const auto& one : found.tried) {
     json["tried"].push_back(json_of(job, one));
   }
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::vector<std::string> left_out_of(const Foretelling& found, std::size_t without_memory) {
+  std::vector<std::string> sentences;
+  const auto add = [&sentences](std::size_t count, const std::string& why) {
+    if (count > 0) {
+      sentences.push_back(count_text(count, "division of the job was", "divisions of the job were") + " not tried" +
+                          why);
+    }
+  };
+  add(found.untried, " for want of time: longer with --seconds");
+  add(found.too_large, ", of which not even two steps can be replayed (docs/advise.md): try fewer --workers");
+  add(without_memory, ", for which machines have too little memory (ballast plan)");
+  return sentences;
 }
 
 std::vector<std::string> unknown_of(const Job& job, const Fleet& fleet) {

@@ -208,22 +208,21 @@ std::optional<double> foretold_step(const ForetoldJob& job, const Fleet& fleet) 
   return takes && fleet.is_one_machine ? std::max(*takes, job.processing / fleet.servers[0].processors) : takes;
 }
 
-std::optional<Foretelling> foretell(const Job& job, const Fleet& fleet, bool waits, const SearchLimits& limits) {
+Foretelling foretell(const Job& job, const Fleet& fleet, bool waits, const SearchLimits& limits) {
   Foretelling found;
   for (const auto& candidate : candidates(job, fleet)) {
-    const bool goes_on = limits.goes_on();
-    if (goes_on && !limits.fits(candidate)) {
-      continue;
-    }
-    const auto step = goes_on ? foretold_step(foretold_job(job, fleet, candidate, waits), fleet) : std::nullopt;
-    if (step) {
-      found.tried.push_back({candidate, *step});
-    } else {
+    if (!limits.goes_on()) {
       ++found.untried;
+    } else if (limits.fits(candidate)) {
+      if (const auto step = foretold_step(foretold_job(job, fleet, candidate, waits), fleet)) {
+        found.tried.push_back({candidate, *step});
+      } else {
+        ++found.too_large;
+      }
     }
   }
   if (found.tried.empty()) {
-    return std::nullopt;
+    return found;
   }
   judge(job, fleet, found);
   explain(foretold_job(job, fleet, found.tried[found.least].candidate, waits), fleet, limits, found);

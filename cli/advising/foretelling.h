@@ -35,7 +35,8 @@ struct Foretelling {
   std::size_t best = 0;            // of them: the shortest step
   std::size_t least = 0;           // that with the fewest machines (on one machine: processes) within 5 % of it
   std::optional<std::size_t> own;  // that of the job's file
-  std::size_t untried = 0;         // for want of time, or since a step of them is too large to be replayed
+  std::size_t untried = 0;         // for want of time
+  std::size_t too_large = 0;       // to be replayed, with any time
   // Of `least`: what limits it, if anything does; and what would then, were that half as much.
   Limiting limiting;
   Limiting next;
@@ -50,9 +51,9 @@ struct SearchLimits {
   std::function<bool(const Candidate&)> fits = [](const Candidate&) { return true; };
 };
 
-// Powers of two and the most that there can be of each, and what the job's file says. Pure but for `limits`. None: not
-// a single one could be replayed, or none fits.
-std::optional<Foretelling> foretell(const Job& job, const Fleet& fleet, bool waits, const SearchLimits& limits = {});
+// Powers of two and the most that there can be of each, and what the job's file says. Pure but for `limits`. Of none
+// that was tried only the counts are told.
+Foretelling foretell(const Job& job, const Fleet& fleet, bool waits, const SearchLimits& limits = {});
 
 // The candidates, those first that are quick to replay; that of the job's file before all others.
 std::vector<Candidate> candidates(const Job& job, const Fleet& fleet);

@@ -27,7 +27,7 @@ double step_of(const Foretelling& found, const Candidate& candidate) {
 }
 
 TEST_CASE("bound by computing: each worker more pays, and neither shards nor lanes do") {
-  const auto found = foretell(job_of(4), fleet_of(machine(), 4, 16), false).value();
+  const auto found = foretell(job_of(4), fleet_of(machine(), 4, 16), false);
   CHECK(step_of(found, {1, 1, 1}) == doctest::Approx(16 * kSlotMicros).epsilon(0.05));
   CHECK(step_of(found, {1, 1, 4}) == doctest::Approx(4 * kSlotMicros).epsilon(0.05));
   CHECK(step_of(found, {1, 1, 16}) == doctest::Approx(kSlotMicros).epsilon(0.1));
@@ -42,17 +42,17 @@ TEST_CASE("bound by the servers' link: shards on further machines pay, and more 
   // A step of 8 workers brings 64 MB to the servers, and takes as much from there, partly at the same time.
   auto fleet = fleet_of(machine_with_link(100), 4, 8);
   const auto job = job_of(8);
-  const auto found = foretell(job, fleet, false).value();
+  const auto found = foretell(job, fleet, false);
   const auto one = step_of(found, {1, 1, 8});
   const auto four = step_of(found, {4, 1, 8});
   CHECK(one > 8 * 8 * kMegabyte / 100);
   CHECK(four < 0.5 * one);
   CHECK(found.tried[found.least].candidate.shards == 4);
   fleet.server_machines = 1;
-  const auto alone = foretell(job, fleet, false).value();
+  const auto alone = foretell(job, fleet, false);
   CHECK(alone.tried[alone.least].candidate.workers < 8);
   fleet.server_link = 1e5;  // then each worker's own is left
-  const auto wide = foretell(job, fleet, false).value();
+  const auto wide = foretell(job, fleet, false);
   CHECK(wide.tried[wide.least].candidate.workers == 8);
   CHECK(wide.tried[wide.least].candidate.shards == 1);
 }
@@ -61,8 +61,7 @@ TEST_CASE("what limits a job with a slow server link is that link") {
   auto fleet = fleet_of(machine_with_link(1'000), 1, 4);
   fleet.server_link = 100;
   const auto found = foretell(job_of(8, "{workers: 4}"), fleet, false,
-                              {.fits = [](const Candidate& one) { return one.workers == 4 && one.lanes == 1; }})
-                         .value();
+                              {.fits = [](const Candidate& one) { return one.workers == 4 && one.lanes == 1; }});
   REQUIRE(found.own);
   REQUIRE(found.limiting.limit);
   CHECK(found.limiting.limit->what == Bound::server_links);
@@ -88,9 +87,8 @@ TEST_CASE("bound by lanes: more of them pay as far as there are processors") {
   auto probe = machine();
   probe.lane->sum = 0.02;  // 21 ms a megabyte
   probe.slot->alone = probe.slot->joined = {1'000};
-  const auto found =
-      foretell(job_of(8), fleet_of(probe, 1, 4), false, {.fits = [](const Candidate& one) { return one.workers == 4; }})
-          .value();
+  const auto found = foretell(job_of(8), fleet_of(probe, 1, 4), false,
+                              {.fits = [](const Candidate& one) { return one.workers == 4; }});
   const auto one = step_of(found, {1, 1, 4});
   CHECK(one > 32 * 20'000);
   CHECK(step_of(found, {1, 4, 4}) < 0.4 * one);
@@ -100,14 +98,14 @@ TEST_CASE("bound by lanes: more of them pay as far as there are processors") {
 }
 
 TEST_CASE("of a tiny model more lanes do not pay") {
-  const auto found = foretell(job_of(1), fleet_of(machine(), 1, 4), false).value();
+  const auto found = foretell(job_of(1), fleet_of(machine(), 1, 4), false);
   CHECK(found.tried[found.least].candidate.lanes == 1);
 }
 
 TEST_CASE("bound by reading examples") {
   auto probe = machine();
   probe.slot->fetch = 3 * kSlotMicros;
-  const auto found = foretell(job_of(1), fleet_of(probe, 1, 2), false).value();
+  const auto found = foretell(job_of(1), fleet_of(probe, 1, 2), false);
   REQUIRE(found.limiting.limit);
   CHECK(found.limiting.limit->what == Bound::data);
   CHECK(step_of(found, {1, 1, 2}) > 20 * kSlotMicros);
@@ -116,7 +114,7 @@ TEST_CASE("bound by reading examples") {
 TEST_CASE("the fewest machines within five percent are advised, not the best") {
   // From four workers on nothing is gained but a little: the servers' link is in the way.
   auto fleet = fleet_of(machine_with_link(1'000), 1, 16);
-  const auto found = foretell(job_of(64), fleet, false).value();
+  const auto found = foretell(job_of(64), fleet, false);
   const auto& least = found.tried[found.least];
   CHECK(least.step <= 1.05 * found.tried[found.best].step);
   for (const auto& one : found.tried) {
@@ -129,7 +127,7 @@ TEST_CASE("processes of one machine share its processors") {
   probe.slot->processors = 1;
   auto fleet = fleet_of(probe, 1, 16);
   fleet.is_one_machine = true;
-  const auto found = foretell(job_of(1), fleet, false).value();
+  const auto found = foretell(job_of(1), fleet, false);
   CHECK(step_of(found, {1, 1, 4}) == doctest::Approx(4 * kSlotMicros).epsilon(0.1));
   CHECK(step_of(found, {1, 1, 16}) == doctest::Approx(4 * kSlotMicros).epsilon(0.1));
   CHECK(found.tried[found.least].candidate.workers == 4);
@@ -147,12 +145,14 @@ TEST_CASE("what the job's file says is tried first, and nothing after the time i
     CHECK(one.lanes <= 4);
   }
   int looks = 0;
-  const auto found = foretell(job, fleet, false, {.goes_on = [&looks] { return ++looks <= 1; }}).value();
+  const auto found = foretell(job, fleet, false, {.goes_on = [&looks] { return ++looks <= 1; }});
   CHECK(found.tried.size() == 1);
   CHECK(found.own == 0);
   CHECK(found.untried == all.size() - 1);
-  CHECK_FALSE(foretell(job, fleet, false, {.goes_on = [] { return false; }}));
-  CHECK_FALSE(foretell(job, fleet, false, {.fits = [](const Candidate&) { return false; }}));
+  const auto none = foretell(job, fleet, false, {.goes_on = [] { return false; }});
+  CHECK(none.tried.empty());
+  CHECK(none.untried == all.size());
+  CHECK(foretell(job, fleet, false, {.fits = [](const Candidate&) { return false; }}).tried.empty());
 }
 
 TEST_CASE("no more workers are tried than a step has slots") {
@@ -171,7 +171,7 @@ TEST_CASE("what was not looked for is not said not to be there") {
   const auto fleet = fleet_of(machine(), 1, 4);
   const auto said_after = [&](int replays) {
     int looks = 0;
-    const auto found = foretell(job, fleet, false, {.explains = [&] { return ++looks <= replays; }}).value();
+    const auto found = foretell(job, fleet, false, {.explains = [&] { return ++looks <= replays; }});
     return std::pair(advice_text({job, fleet, found, {}}), advice_json({job, fleet, found, {}}));
   };
   for (const auto replays : {0, 1}) {  // of compute and lanes; nothing is known of links
@@ -191,10 +191,32 @@ TEST_CASE("what was not looked for is not said not to be there") {
   CHECK(all.second.find("\"next_is_known\": true") != std::string::npos);
 }
 
+TEST_CASE("of a large job fewer steps are replayed, and what is too large is told from what there was no time for") {
+  auto spec = job_of(300).spec;
+  spec.training.slots = 16'384;
+  const auto job = make_job(spec);
+  const auto fleet = fleet_of(machine(), 1, 16'384);
+  CHECK(foretold_job(job, fleet, {1, 1, 4}, false).times.steps == 12);
+  const auto steps = foretold_job(job, fleet, {1, 1, 4'096}, false).times.steps;
+  CHECK(steps >= 1);
+  CHECK(steps < 4);
+  CHECK(foretold_job(job, fleet, {1, 1, 16'384}, false).times.steps == 0);
+  const auto found = foretell(job, fleet, false, {.fits = [](const Candidate& one) { return one.workers == 16'384; }});
+  CHECK(found.tried.empty());
+  CHECK(found.untried == 0);
+  CHECK(found.too_large == 3);  // one, two and four lanes
+  const auto why = left_out_of(found, 2);
+  REQUIRE(why.size() == 2);
+  CHECK(why[0].find("3 divisions of the job were not tried, of which not even two steps can be replayed") == 0);
+  CHECK(why[1].find("2 divisions of the job were not tried, for which machines have too little memory") == 0);
+  CHECK(left_out_of({.untried = 1}, 0)[0] ==
+        "1 division of the job was not tried for want of time: longer with --seconds");
+}
+
 TEST_CASE("what is said names the advised one, what limits it, and what is not known") {
   const auto job = job_of(4);
   const auto fleet = fleet_of(machine(), 1, 4);
-  const auto found = foretell(job, fleet, false).value();
+  const auto found = foretell(job, fleet, false);
   const Advised advised{job, fleet, found, unknown_of(job, fleet)};
   const auto text = advice_text(advised);
   CHECK(text.find("advised: 4 workers, 1 shard of 1 lane; a step takes 20") != std::string::npos);
