@@ -116,6 +116,7 @@ TEST_CASE("the fewest machines within five percent are advised, not the best") {
   auto fleet = fleet_of(machine_with_link(1'000), 1, 16);
   const auto found = foretell(job_of(64), fleet, false);
   const auto& least = found.tried[found.least];
+  CHECK(found.least != found.best);
   CHECK(least.step <= 1.05 * found.tried[found.best].step);
   for (const auto& one : found.tried) {
     CHECK((one.candidate.workers >= least.candidate.workers || one.step > 1.05 * found.tried[found.best].step));

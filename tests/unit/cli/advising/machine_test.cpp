@@ -28,19 +28,19 @@ constexpr double kShort = 0.05;  // seconds
 SlotProbing probing() { return {"", {"cpu", 0, 1, Precision::float32}, kShort}; }
 
 TEST_CASE("slots are computed: the emulated model takes at least what it waits for") {
-  const auto job =
-      make_job(parse_job("job: a\nmodel: {name: emulated, compute_ms: 4, parameters: [{name: w, shape: [600, 1000]}]}\n"
-                         "data: {name: none}\n"
-                         "training: {slots: 4, batch: 4, max_steps: 5, optimizer: {name: sgd, learning_rate: 0.1}}\n",
-                         "test"));
+  const auto job = make_job(
+      parse_job("job: a\nmodel: {name: emulated, compute_ms: 40, parameters: [{name: w, shape: [600, 1000]}]}\n"
+                "data: {name: none}\n"
+                "training: {slots: 4, batch: 4, max_steps: 5, optimizer: {name: sgd, learning_rate: 0.1}}\n",
+                "test"));
   const auto found = probe_slots(job, probing());
   REQUIRE(found.alone.size() >= 3);
   CHECK(found.joined.size() == found.alone.size());
-  CHECK(std::ranges::min(found.alone) >= 3'900);
+  CHECK(std::ranges::min(found.alone) >= 39'000);
   CHECK(found.ready.size() == job.arena.chunks.size());
   // The last parameters' gradients are there first.
-  CHECK(found.ready.front() > 0.9);
-  CHECK(found.ready.back() > 0.9);  // the statistics'
+  CHECK(found.ready.front() > 0.7);
+  CHECK(found.ready.back() > 0.7);  // the statistics'
   CHECK(std::ranges::min(found.ready) > 0.3);
   CHECK(found.fetch);
   CHECK(found.data_trouble.empty());
