@@ -36,7 +36,7 @@ def main(names):
             continue
         with tempfile.TemporaryDirectory() as folder:
             said, foretold_ms, measured_ms = foretold.compare(case, pathlib.Path(folder))
-        limit = (said["limit"] or {}).get("what", "nothing")
+        limit = (said["limit"] or {}).get("what", "nothing" if said["limit_is_known"] else "not looked for")
         print(f"| {case.name} | {foretold_ms:.0f} ms | {measured_ms:.0f} ms | {foretold_ms / measured_ms:.2f} | "
               f"{said['advised']['workers']} of {case.workers} | {limit} |",
               flush=True)

@@ -58,12 +58,15 @@ class Asked:
 
 def _probe_server(job, share, output):
     """With as much of a processor as a server will have. Not on its host: there nobody sees the files of control groups."""
-    command = ["sh", "-c", 'read -r go; exec "$@"', "sh", harness.BALLAST, "probe", job.job, "--as", "server", "-o", output]
+    command = ["sh", "-c", 'read -r go && exec "$@"', "sh", harness.BALLAST, "probe", job.job, "--as", "server", "-o", output]
     with contextlib.ExitStack() as stack:
-        process = subprocess.Popen(command, stdin=subprocess.PIPE)
+        group = None
         if share is not None:
             group = cgroups.Processors(share, "probe")
             stack.callback(group.remove)
+        # Whatever fails here, it ends when its standard input does, and before its group is removed.
+        process = stack.enter_context(subprocess.Popen(command, stdin=subprocess.PIPE))
+        if group is not None:
             group.enter(process.pid)
         process.communicate(b"go\n")
     if process.returncode != 0:

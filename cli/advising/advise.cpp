@@ -50,6 +50,11 @@ Fleet fleet_of(const Job& job, const AdviseOptions& options) {
         "say --server and --worker, with files of `ballast probe`; or none of both, to probe this machine");
   }
   fleet.is_one_machine = options.servers.empty();
+  if (fleet.is_one_machine && (options.server_machines || options.server_mbit > 0)) {
+    throw UsageError(
+        "--servers and --server-mbit are of servers on machines of their own: say --server and --worker, with files of "
+        "`ballast probe`");
+  }
   if (fleet.is_one_machine) {
     std::fprintf(stderr, "probes this machine\n");
     ProbeOptions here;
@@ -131,21 +136,16 @@ int advise_on(const Job& job, const AdviseOptions& options) {
                               {.goes_on = within(options.seconds),
                                .explains = within(2 * options.seconds),
                                .fits = [&](const Candidate& candidate) { return room.has(candidate); }});
-  if (!found) {
-    throw std::runtime_error("nothing can be foretold of job " + job.spec.job + " on these machines: for " +
-                             count_text(room.left_out(), "division", "divisions") +
-                             " of it they have too little memory (ballast plan), and steps of all others are too large "
-                             "to be replayed; try fewer --workers, or longer (--seconds)");
+  const auto left_out = left_out_of(found, room.left_out());
+  if (found.tried.empty()) {
+    std::string why;
+    for (const auto& sentence : left_out) {
+      why += (why.empty() ? ": " : "; ") + sentence;
+    }
+    throw std::runtime_error("nothing can be foretold of job " + job.spec.job + " on these machines" + why);
   }
-  Advised advised{job, fleet, *found, unknown_of(job, fleet)};
-  if (found->untried > 0) {
-    advised.unknown.push_back(count_text(found->untried, "larger one was", "larger ones were") +
-                              " not tried: longer with --seconds");
-  }
-  if (room.left_out() > 0) {
-    advised.unknown.push_back(count_text(room.left_out(), "one was", "others were") +
-                              " not tried, for which machines have too little memory (ballast plan)");
-  }
+  Advised advised{job, fleet, found, unknown_of(job, fleet)};
+  advised.unknown.insert(advised.unknown.end(), left_out.begin(), left_out.end());
   std::fputs((options.json ? advice_json(advised) : advice_text(advised)).c_str(), stdout);
   return 0;
 }

@@ -2,6 +2,7 @@
 // take.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,9 +15,9 @@ struct AdviseOptions {
   std::vector<std::string>
       servers;  // files of `ballast probe`; with `workers`, or none of both: this machine is probed
   std::vector<std::string> workers;
-  std::optional<std::uint32_t> server_machines;  // that there are; else as many as files, or as the job says
+  std::optional<std::uint32_t> server_machines;  // that there are; else as many as files; only with these
   std::optional<std::uint32_t> worker_machines;
-  double server_mbit = 0;  // of a server's link; 0: as much as was seen of any link
+  double server_mbit = 0;  // of a server's link; 0: as much as was seen of any link; only with files
   std::string data_path;
   std::string backend = "auto";
   double seconds = 20;  // for which replays are begun

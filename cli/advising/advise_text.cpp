@@ -102,16 +102,26 @@ std::string table(const Job& job, const Foretelling& found) {
   return text;
 }
 
-std::string limits_text(const Foretelling& found) {
-  if (!found.limit) {
-    return "what limits it: no single thing; none of them twice as fast would gain 3 %\n";
+constexpr const char* kNotLooked = "not looked for: longer with --seconds\n";
+
+std::string next_text(const Limiting& next) {
+  if (!next.is_known) {
+    return kNotLooked;
   }
-  auto text = "what limits it: " + std::string(bound_text(found.limit->what).subject) +
-              "; were that twice as fast, a step would take " + fixed(found.limit->takes * kMilli, 1) + " ms\n";
-  text += found.next ? "next would be: " + std::string(bound_text(found.next->what).subject) +
-                           "; with both twice as fast " + fixed(found.next->takes * kMilli, 1) + " ms\n"
-                     : "next would be: nothing else; the same again\n";
-  return text;
+  return next.limit ? std::string(bound_text(next.limit->what).subject) + "; with both twice as fast " +
+                          fixed(next.limit->takes * kMilli, 1) + " ms\n"
+                    : "nothing else; the same again\n";
+}
+
+std::string limits_text(const Foretelling& found) {
+  const std::string begin = "what limits it: ";
+  if (!found.limiting.is_known) {
+    return begin + kNotLooked;
+  }
+  const auto& limit = found.limiting.limit;
+  return limit ? begin + bound_text(limit->what).subject + "; were that twice as fast, a step would take " +
+                     fixed(limit->takes * kMilli, 1) + " ms\nnext would be: " + next_text(found.next)
+               : begin + "no single thing; none of them twice as fast would gain 3 %\n";
 }
 
 Json json_of(const Job& job, const Foretold& one) {
@@ -122,7 +132,8 @@ Json json_of(const Job& job, const Foretold& one) {
           {"examples_per_s", examples_a_second(job, one.step)}};
 }
 
-Json json_of(const std::optional<Limit>& limit) {
+Json json_of(const Limiting& limiting) {
+  const auto& limit = limiting.limit;
   return limit ? Json{{"what", bound_text(limit->what).key}, {"step_ms_if_twice_as_fast", limit->takes * kMilli}}
                : Json(nullptr);
 }
@@ -157,15 +168,32 @@ std::string advice_json(const Advised& advised) {
                {"advised", json_of(job, found.tried[found.least])},
                {"best", json_of(job, found.tried[found.best])},
                {"own", found.own ? json_of(job, found.tried[*found.own]) : Json(nullptr)},
-               {"limit", json_of(found.limit)},
+               {"limit", json_of(found.limiting)},
+               {"limit_is_known", found.limiting.is_known},
                {"next", json_of(found.next)},
+               {"next_is_known", found.next.is_known},
                {"untried", found.untried},
+               {"too_large", found.too_large},
                {"unknown", unknown}};
   json["tried"] = Json::array();
   for (const auto& one : found.tried) {
     json["tried"].push_back(json_of(job, one));
   }
-  return json.dump(1) + "\n";
+  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::vector<std::string> left_out_of(const Foretelling& found, std::size_t without_memory) {
+  std::vector<std::string> sentences;
+  const auto add = [&sentences](std::size_t count, const std::string& why) {
+    if (count > 0) {
+      sentences.push_back(count_text(count, "division of the job was", "divisions of the job were") + " not tried" +
+                          why);
+    }
+  };
+  add(found.untried, " for want of time: longer with --seconds");
+  add(found.too_large, ", of which not even two steps can be replayed (docs/advise.md): try fewer --workers");
+  add(without_memory, ", for which machines have too little memory (ballast plan)");
+  return sentences;
 }
 
 std::vector<std::string> unknown_of(const Job& job, const Fleet& fleet) {

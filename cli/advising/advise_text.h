@@ -1,6 +1,7 @@
 // What `ballast advise` says.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,10 @@ struct Advised {
 std::string advice_text(const Advised& advised);
 // One object: all that were tried, which of them are advised, and what limits.
 std::string advice_json(const Advised& advised);
+
+// A sentence for each reason why something was not tried, with the remedy; `without_memory`: divisions of the job for
+// which machines have too little.
+std::vector<std::string> left_out_of(const Foretelling& found, std::size_t without_memory);
 
 // Sentences on what was taken for granted since no probe tells.
 std::vector<std::string> unknown_of(const Job& job, const Fleet& fleet);

@@ -1,6 +1,7 @@
 #include "cli/advising/advising_commands.h"
 
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "common/command/command_line.h"
@@ -28,28 +29,30 @@ void AdvisingCommands::define_probe(CLI::App& app) {
   auto* probe = app.add_subcommand("probe", "measure what this machine can do for a job, for `ballast advise`");
   auto* job = probe->add_option("job", probe_.job, "the job file");
   add_overrides(*probe, probe_.overrides);
-  probe->add_option("--as", probe_.role, "what the machine is for: server, worker or both (default)")
-      ->check(CLI::IsMember({"server", "worker", "both"}));
+  auto* role = probe->add_option("--as", probe_.role, "what the machine is for: server, worker or both (default)")
+                   ->check(CLI::IsMember({"server", "worker", "both"}));
   add_computing(*probe, probe_.data_path, probe_.backend);
   probe->add_option("--device", probe_.device, "which GPU, as CUDA counts them")->check(CLI::Range(63));
   probe->add_option("--seconds", probe_.seconds, "compute slots for so long (default 2)")
       ->check(CLI::Range(0.1, 600.0));
-  probe
-      ->add_option("--to", probe_.to,
-                   "measure the link to the machine where `ballast probe --listen` runs, as often as wanted")
-      ->type_name("HOST:PORT")
-      ->check(check_host_port)
-      ->expected(1)
-      ->take_all();
-  probe->add_option("-o,--output", probe_.output, "the file that is written (default: standard output)")
-      ->type_name("FILE");
+  auto* to = probe
+                 ->add_option("--to", probe_.to,
+                              "measure the link to the machine where `ballast probe --listen` runs, as often as wanted")
+                 ->type_name("HOST:PORT")
+                 ->check(check_host_port)
+                 ->expected(1)
+                 ->take_all();
+  auto* output = probe->add_option("-o,--output", probe_.output, "the file that is written (default: standard output)")
+                     ->type_name("FILE");
   auto* listen = probe
                      ->add_option("--listen", probe_.listen,
                                   "be the other end of links that are measured, until Ctrl-C or for an hour, and "
                                   "nothing else; port 0 takes a free one")
                      ->type_name("HOST:PORT")
                      ->check(check_host_port);
-  listen->excludes(job);
+  for (auto* other : {job, role, to, output}) {
+    listen->excludes(other);
+  }
   probe->callback([job, listen] {
     if (job->empty() && listen->empty()) {
       throw CLI::RequiredError("a job file, or --listen with HOST:PORT,");

@@ -90,17 +90,48 @@ ForetoldJob half_of(ForetoldJob job, Bound what) {
   return job;
 }
 
-std::optional<Limit> limit_of(const ForetoldJob& job, const Fleet& fleet, std::optional<Bound> but = {}) {
+bool has(const insight::ServerLink& link) { return link.in > 0 || link.out > 0; }
+
+// Whether a replay has it at all.
+bool applies(const ForetoldJob& job, const Fleet& fleet, Bound what) {
+  const auto& times = job.times;
+  switch (what) {
+    case Bound::data:
+      return std::ranges::any_of(times.workers, [](const auto& worker) { return worker.fetch > 0; });
+    case Bound::worker_links:
+      return std::ranges::any_of(times.workers, [](const auto& worker) { return worker.up > 0 || worker.down > 0; });
+    case Bound::server_links:
+      return has(times.servers) || std::ranges::any_of(times.shards, has);
+    case Bound::lead:
+      return !times.decisions.empty();
+    case Bound::processors:
+      return fleet.is_one_machine;
+    case Bound::compute:
+    case Bound::lanes:
+      break;
+  }
+  return true;
+}
+
+// What would be left of `as_is` microseconds that a step takes.
+Limiting limit_of(const ForetoldJob& job, const Fleet& fleet, double as_is, const SearchLimits& limits,
+                  std::optional<Bound> but = {}) {
   constexpr std::array kAll = {Bound::compute, Bound::data, Bound::worker_links, Bound::server_links,
                                Bound::lanes,   Bound::lead, Bound::processors};
-  const auto as_is = foretold_step(job, fleet);
-  std::optional<Limit> found;
+  Limiting found;
   for (const auto what : kAll) {
-    const auto takes = what == but ? std::nullopt : foretold_step(half_of(job, what), fleet);
-    if (as_is && takes && *takes * kMatters < *as_is && (!found || *takes < found->takes)) {
-      found = Limit{what, *takes};
+    if (what == but || !applies(job, fleet, what)) {
+      continue;
+    }
+    const auto takes = limits.explains() ? foretold_step(half_of(job, what), fleet) : std::nullopt;
+    if (!takes) {
+      return {};  // which might have been it
+    }
+    if (*takes * kMatters < as_is && (!found.limit || *takes < found.limit->takes)) {
+      found.limit = Limit{what, *takes};
     }
   }
+  found.is_known = true;
   return found;
 }
 
@@ -132,10 +163,10 @@ void judge(const Job& job, const Fleet& fleet, Foretelling& found) {
   }
 }
 
-void explain(const ForetoldJob& chosen, const Fleet& fleet, Foretelling& found) {
-  found.limit = limit_of(chosen, fleet);
-  if (found.limit) {
-    found.next = limit_of(half_of(chosen, found.limit->what), fleet, found.limit->what);
+void explain(const ForetoldJob& chosen, const Fleet& fleet, const SearchLimits& limits, Foretelling& found) {
+  found.limiting = limit_of(chosen, fleet, found.tried[found.least].step, limits);
+  if (const auto& limit = found.limiting.limit) {
+    found.next = limit_of(half_of(chosen, limit->what), fleet, limit->takes, limits, limit->what);
   }
 }
 
@@ -177,27 +208,24 @@ std::optional<double> foretold_step(const ForetoldJob& job, const Fleet& fleet) 
   return takes && fleet.is_one_machine ? std::max(*takes, job.processing / fleet.servers[0].processors) : takes;
 }
 
-std::optional<Foretelling> foretell(const Job& job, const Fleet& fleet, bool waits, const SearchLimits& limits) {
+Foretelling foretell(const Job& job, const Fleet& fleet, bool waits, const SearchLimits& limits) {
   Foretelling found;
   for (const auto& candidate : candidates(job, fleet)) {
-    const bool goes_on = limits.goes_on();
-    if (goes_on && !limits.fits(candidate)) {
-      continue;
-    }
-    const auto step = goes_on ? foretold_step(foretold_job(job, fleet, candidate, waits), fleet) : std::nullopt;
-    if (step) {
-      found.tried.push_back({candidate, *step});
-    } else {
+    if (!limits.goes_on()) {
       ++found.untried;
+    } else if (limits.fits(candidate)) {
+      if (const auto step = foretold_step(foretold_job(job, fleet, candidate, waits), fleet)) {
+        found.tried.push_back({candidate, *step});
+      } else {
+        ++found.too_large;
+      }
     }
   }
   if (found.tried.empty()) {
-    return std::nullopt;
+    return found;
   }
   judge(job, fleet, found);
-  if (limits.explains()) {
-    explain(foretold_job(job, fleet, found.tried[found.least].candidate, waits), fleet, found);
-  }
+  explain(foretold_job(job, fleet, found.tried[found.least].candidate, waits), fleet, limits, found);
   return found;
 }
 

@@ -8,14 +8,16 @@
 
 #include "common/arena/placement.h"
 #include "insight/medians.h"
+#include "insight/replay_parts.h"
 #include "protocol/tree.h"
 
 namespace ballast {
 namespace {
 
 constexpr std::size_t kSteps = 12;
-constexpr std::size_t kLeastSteps = 4;
-constexpr std::size_t kMostMessages = 500'000;  // of all steps, or nearly: of a large job fewer are replayed
+constexpr std::size_t kGoodSteps = 4;  // fewer only where a replay could not end otherwise
+constexpr double kUsualEvents = 6e6;   // of a replay, for more than kGoodSteps: two seconds
+constexpr double kMostEvents = 0.8 * static_cast<double>(insight::kMostEvents);  // some are not foreseen
 constexpr std::size_t kMostChunks = 256;
 constexpr double kDecides =
     200;  // microseconds: what the lead's loop and the words to and from it take where links are quick
@@ -55,6 +57,16 @@ std::vector<ChunkGroup> groups_of(const Job& job, const Candidate& candidate) {
   return groups;
 }
 
+// What all workers of a machine have in common.
+struct WorkerKind {
+  double slot = 0;
+  double fetch = 0;
+  std::vector<double> ready;  // by group
+  double up = 0;              // 0: nothing is known
+  double down = 0;
+  double delay = 0;
+};
+
 // At that place of a list that lies evenly from 0 to 1.
 double value_at(const std::vector<double>& values, double place) {
   const auto at = place * static_cast<double>(values.size() - 1);
@@ -66,25 +78,29 @@ double value_at(const std::vector<double>& values, double place) {
 class JobForeteller {
  public:
   JobForeteller(const Job& job, const Fleet& fleet, const Candidate& candidate, bool waits)
-      : job_(job), fleet_(fleet), candidate_(candidate), groups_(groups_of(job, candidate)) {
+      : job_(job), fleet_(fleet), candidate_(candidate), waits_(waits), groups_(groups_of(job, candidate)) {
     found_.is_in_items = is_item_mode(job.spec.training.mode);
     nodes_ = nodes();
+    for (const auto& probe : fleet.workers) {
+      kinds_.push_back(kind_of(probe));
+    }
     const auto& cluster = job.spec.cluster;
     auto& times = found_.times;
     times.rules = {job.spec.training.slots, static_cast<std::uint32_t>(groups_.size()),
                    job.arena.elements * sizeof(float), cluster.divide_by_speed, cluster.redistribute};
-    times.steps = std::clamp(kMostMessages / (groups_.size() * candidate.workers), kLeastSteps, kSteps);
-    if (waits) {
-      times.decisions.assign(times.steps, kDecides);
-    }
   }
 
   ForetoldJob all() {
     add_servers();
-    for (std::size_t worker = 0; worker < candidate_.workers; ++worker) {
+    auto& times = found_.times;
+    times.steps = found_.is_in_items ? kSteps : steps();
+    if (waits_) {
+      times.decisions.assign(times.steps, kDecides);
+    }
+    for (std::size_t worker = 0; times.steps > 0 && worker < candidate_.workers; ++worker) {
       add_worker(worker);
     }
-    found_.times.step = everything_;
+    times.step = everything_;
     return std::move(found_);
   }
 
@@ -104,6 +120,10 @@ class JobForeteller {
     if (share_one) {
       times.servers = {rates.in, rates.out, 0, 0};
     }
+    // What all contributions and all weights take there, one after the other.
+    const auto link = (share_one ? 1 : sharing) * candidate_.workers * (nodes_ * taking(rates.in) + taking(rates.out));
+    everything_ += link;
+    server_link_ = share_one ? link : link / candidate_.shards;
     for (std::uint32_t shard = 0; shard < candidate_.shards; ++shard) {
       times.shards.push_back(share_one ? insight::ServerLink{}
                                        : insight::ServerLink{rates.in / sharing, rates.out / sharing, 0, 0});
@@ -112,6 +132,7 @@ class JobForeteller {
             {.name = "shard " + std::to_string(shard) + " lane " + std::to_string(lane), .shard = shard});
       }
     }
+    lane_busy_.resize(times.lanes.size());
     for (const auto& group : groups_) {
       add_group(group);
     }
@@ -164,9 +185,44 @@ class JobForeteller {
     times.sum.push_back(std::max(0.0, takes - message_of(probe) * crowding(probe)));
     times.apply.push_back(group.bytes * lane.apply * crowding(probe));
     const auto updates = found_.is_in_items ? contributions() : 1;
-    everything_ += contributions() * takes + updates * times.apply.back();
+    const auto busy = contributions() * takes + updates * times.apply.back();
+    everything_ += busy;
+    lane_busy_[group.lane] += busy;
     // Workers carry what servers do.
     found_.processing += contributions() * (own + 2 * wire) + updates * group.bytes * lane.apply;
+  }
+
+  // ---- how much of it is replayed
+
+  // Of a step, about: all that has to be done in it, by the busiest of each kind, one after the other.
+  [[nodiscard]] double about_a_step() const {
+    const auto slots = static_cast<double>(job_.spec.training.slots) / candidate_.workers + 1;
+    double worker = 0;
+    for (const auto& kind : kinds_) {
+      worker = std::max(worker, slots * std::max(kind.slot, kind.fetch) + nodes_ * taking(kind.up) + taking(kind.down) +
+                                    2 * (nodes_ + 1) * kind.delay);
+    }
+    return worker + server_link_ + std::ranges::max(lane_busy_);
+  }
+
+  // Of a step's replay: a contribution is ready, left, comes, is there and is summed; weights come; a slot begins and
+  // ends, and word of both goes to the lead; and some word of each worker and lane goes there from time to time.
+  [[nodiscard]] double events_a_step() const {
+    constexpr double kOfContribution = 5;
+    constexpr double kOfSlot = 8;
+    const double workers = candidate_.workers;
+    const auto groups = static_cast<double>(groups_.size());
+    const auto lanes = found_.times.lanes.size();
+    const auto words = 2 * (workers / insight::kBeatEvery + static_cast<double>(lanes) / insight::report_every(lanes));
+    return groups * (workers * (kOfContribution * nodes_ + 1) + 1) + kOfSlot * job_.spec.training.slots +
+           words * about_a_step();
+  }
+
+  // As many as the lead learns from before them (foretold_step). 0: not even one of each can be replayed.
+  [[nodiscard]] std::size_t steps() const {
+    const auto both = 2 * events_a_step();
+    const auto usual = std::clamp(kUsualEvents / both, double{kGoodSteps}, double{kSteps});
+    return static_cast<std::size_t>(std::min(usual, kMostEvents / both));
   }
 
   // ---- workers
@@ -187,52 +243,70 @@ class JobForeteller {
     return steps;
   }
 
-  void add_worker(std::size_t number) {
-    const auto& probe = machine_of(fleet_.workers, number);
+  [[nodiscard]] WorkerKind kind_of(const MachineProbe& probe) const {
     const auto& slot = *probe.slot;
+    WorkerKind kind;
+    kind.slot = insight::median(slot.joined.empty() ? slot.alone : slot.joined);
+    kind.fetch = slot.fetch.value_or(0) / slot.readers;
+    for (const auto& group : groups_) {
+      kind.ready.push_back(value_at(slot.ready, group.ready / group.chunks));
+    }
+    if (!fleet_.is_one_machine) {
+      take_links(probe.links, kind);
+    }
+    return kind;
+  }
+
+  void add_worker(std::size_t number) {
+    const auto& slot = *machine_of(fleet_.workers, number).slot;
+    const auto& kind = kinds_[number % kinds_.size()];
     insight::WorkerTimes own;
     own.name = "worker " + std::to_string(number);
     own.process = number;
     own.slots = drawn_slots(slot, number);
-    own.slot = insight::median(slot.joined.empty() ? slot.alone : slot.joined);
-    own.fetch = slot.fetch.value_or(0) / slot.readers;
+    own.slot = kind.slot;
+    own.fetch = kind.fetch;
     own.begins = slot.begins;
     own.between = slot.between;
-    for (const auto& group : groups_) {
-      own.ready.push_back(value_at(slot.ready, group.ready / group.chunks));
-    }
-    if (!probe.links.empty() && !fleet_.is_one_machine) {
-      of_links(probe.links, own);
-    }
+    own.ready = kind.ready;
+    own.up = kind.up;
+    own.down = kind.down;
+    own.delay = kind.delay;
     const auto share = static_cast<double>(job_.spec.training.slots) / candidate_.workers;
     found_.processing += share * own.slot * slot.processors;
-    everything_ += nodes_ * (taking(own.up) + taking(own.down)) + own.begins + own.fetch * share;
+    // Weights come once, and each sum is followed by word of it: there and back.
+    everything_ +=
+        nodes_ * (taking(own.up) + taking(own.down)) + 2 * (nodes_ + 1) * own.delay + own.begins + own.fetch * share;
     found_.times.workers.push_back(std::move(own));
   }
 
   // Of several servers that were asked, the slowest: all weights are wanted before a step begins.
-  void of_links(const std::vector<LinkProbe>& links, insight::WorkerTimes& own) const {
+  void take_links(const std::vector<LinkProbe>& links, WorkerKind& kind) const {
     const bool is_one = candidate_.shards * candidate_.lanes == 1;
     for (const auto& link : links) {
       const auto up = is_one ? link.up_of_one : link.up;
       const auto down = is_one ? link.down_of_one : link.down;
-      own.up = own.up > 0 ? std::min(own.up, up) : up;
-      own.down = own.down > 0 ? std::min(own.down, down) : down;
-      own.delay = std::max(own.delay, link.round_trip / 2);
+      kind.up = kind.up > 0 ? std::min(kind.up, up) : up;
+      kind.down = kind.down > 0 ? std::min(kind.down, down) : down;
+      kind.delay = std::max(kind.delay, link.round_trip / 2);
     }
   }
 
   // The whole model.
   [[nodiscard]] double taking(double rate) const {
-    return rate > 0 ? static_cast<double>(job_.arena.elements * sizeof(float)) / rate : 0;
+    return insight::span_of(static_cast<double>(job_.arena.elements * sizeof(float)), rate);
   }
 
   const Job& job_;
   const Fleet& fleet_;
   const Candidate candidate_;
+  const bool waits_;
   const std::vector<ChunkGroup> groups_;
+  std::vector<WorkerKind> kinds_;  // by probe
   ForetoldJob found_;
   double nodes_ = 1;
+  double server_link_ = 0;  // the busiest
+  std::vector<double> lane_busy_;
   double everything_ = 0;  // one after the other: no step takes longer
 };
 

@@ -46,7 +46,8 @@ struct ForetoldJob {
 
 // `waits`: updates wait for the lead. Slots take what they took in the probe, drawn from there. A model of many chunks
 // is taken to have fewer and larger ones, 256 or as many as there are lanes: what a replay takes does not grow with the
-// model. The candidate has a shard and a lane at least, and no more workers than slots.
+// model. Of a large job few steps are replayed, and none (`times.steps` 0, and no workers) where even two would be too
+// much. The candidate has a shard and a lane at least, and no more workers than slots.
 ForetoldJob foretold_job(const Job& job, const Fleet& fleet, const Candidate& candidate, bool waits);
 
 }  // namespace ballast

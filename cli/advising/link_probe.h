@@ -6,9 +6,10 @@
 //                                    Then each byte that is sent comes back, for round trips; and for each connection
 //                                    of `up` a line follows when it ends: "up BYTES MICROSECONDS\n"
 //   ballast-probe 1 up TOKEN\n       what follows is counted, and thrown away
-//   ballast-probe 1 down TOKEN\n     zeros come for a second and a half
+//   ballast-probe 1 down TOKEN\n     zeros come for 1.3 s
 //
-// Whoever says anything else is cut. Rates are taken where bytes arrive, from 0.3 s after the first on, when the window
+// Whoever says anything else is cut, or nothing within two seconds, and of a conversation more than four connections at
+// a time. Rates are taken where bytes arrive, from 0.3 s after the first on, when the window
 // of a connection has opened.
 #pragma once
 
@@ -18,7 +19,8 @@
 
 namespace ballast {
 
-// `address`: HOST:PORT. Takes some six seconds, and two gigabytes at most each way and time. Throws std::runtime_error,
+// `address`: HOST:PORT. Takes some six seconds; each way first over one connection and then over four, 2 GiB of each at
+// most. Throws std::runtime_error,
 // which names the address, what failed and the remedy.
 LinkProbe probe_link(const std::string& address);
 

@@ -5,11 +5,11 @@
 #include <poll.h>
 #include <sys/socket.h>
 
-#include <algorithm>
 #include <cerrno>
+#include <chrono>
+#include <condition_variable>
 #include <list>
 #include <mutex>
-#include <optional>
 #include <system_error>
 #include <thread>
 
@@ -67,19 +67,30 @@ struct LinkServer::Impl {
   explicit Impl(const std::string& address) : listener(listen_on(address, where)), name(where.bindable()) {}
   ~Impl() { end(); }
 
-  void accept() {
-    TcpStream stream(::accept4(listener.descriptor(), nullptr, nullptr, SOCK_CLOEXEC));
-    if (stream.descriptor() < 0 || open.size() >= kMostOpen) {
-      return;
+  // False: this machine has nothing left to take it with, and whoever waits is still there.
+  bool accept() {
+    const int descriptor = ::accept4(listener.descriptor(), nullptr, nullptr, SOCK_CLOEXEC);
+    if (descriptor < 0) {
+      return errno != EMFILE && errno != ENFILE && errno != ENOBUFS && errno != ENOMEM;
+    }
+    TcpStream stream(descriptor);
+    if (open.size() >= kMostOpen) {
+      return true;
     }
     const std::scoped_lock lock(mutex);
     auto& own = open.emplace_back(Open{std::move(stream)});
-    own.thread = std::thread([this, &own] {
-      handle(own.stream);
-      const std::scoped_lock ended(mutex);
-      own.is_over = true;
-      own.stream.close();
-    });
+    try {
+      own.thread = std::thread([this, &own] {
+        handle(own.stream);
+        const std::scoped_lock ended(mutex);
+        own.is_over = true;
+        own.stream.close();
+      });
+    } catch (const std::system_error&) {
+      open.pop_back();  // there are no more threads: it is cut
+      return false;
+    }
+    return true;
   }
 
   void forget_ended() {
@@ -99,12 +110,14 @@ struct LinkServer::Impl {
   void end() {
     {
       const std::scoped_lock lock(mutex);
+      token.clear();
       for (auto& own : open) {
         if (!own.is_over) {
           ::shutdown(own.stream.descriptor(), SHUT_RDWR);
         }
       }
     }
+    freed.notify_all();
     for (auto& own : open) {
       own.thread.join();
     }
@@ -112,7 +125,7 @@ struct LinkServer::Impl {
   }
 
   void handle(const TcpStream& stream) {
-    const auto said = stream.line(link_words::kMostLine);
+    const auto said = stream.line(link_words::kMostLine, link_words::kFirstLine);
     if (!said || !said->starts_with(link_words::kGreeting)) {
       return;
     }
@@ -120,29 +133,60 @@ struct LinkServer::Impl {
     if (word == "hello") {
       return converse(stream);
     }
-    const std::string own = current();
-    if (own.empty()) {
+    const auto space = word.find(' ');
+    const auto way = word.substr(0, space);
+    const auto own = space == std::string::npos ? "" : word.substr(space + 1);
+    if ((way != "up" && way != "down") || !begin_streaming(own)) {
       return;
     }
     stream.drop_unsent();
-    if (word == "up " + own) {
+    if (way == "up") {
       const auto arrived = arrive(stream, link_words::kMostSpan);
-      report("up " + std::to_string(arrived.bytes) + " " + std::to_string(arrived.micros) + "\n");
-    } else if (word == "down " + own) {
+      end_streaming(own, "up " + std::to_string(arrived.bytes) + " " + std::to_string(arrived.micros) + "\n");
+    } else {
       stream_zeros(stream, link_words::kSpan);
+      end_streaming(own, "");
     }
+  }
+
+  // Whether it is of this conversation, and one of few: one more than these waits until another one has ended, which
+  // its other side may know sooner.
+  bool begin_streaming(const std::string& own) {
+    std::unique_lock lock(mutex);
+    const auto is_over = [&] { return token.empty() || token != own; };
+    freed.wait_for(lock, link_words::kFirstLine, [&] { return is_over() || streaming < link_words::kConnections; });
+    if (is_over() || streaming >= link_words::kConnections) {
+      return false;
+    }
+    ++streaming;
+    return true;
+  }
+
+  void end_streaming(const std::string& own, const std::string& report) {
+    {
+      const std::scoped_lock lock(mutex);
+      if (token != own) {
+        return;  // the conversation is over
+      }
+      --streaming;
+      if (!control->send_now(report)) {
+        ::shutdown(control->descriptor(), SHUT_RDWR);
+      }
+    }
+    freed.notify_all();
   }
 
   void converse(const TcpStream& stream) {
     {
       const std::scoped_lock lock(mutex);
       if (control != nullptr) {
-        stream.send("busy\n");
+        stream.send_now("busy\n");
         return;
       }
       control = &stream;
       token = std::to_string(random_id());
-      stream.send("ok " + token + "\n");
+      streaming = 0;
+      stream.send_now("ok " + token + "\n");
     }
     const auto limit = Clock::now() + link_words::kConversation;
     for (pollfd one{stream.descriptor(), POLLIN, 0}; Clock::now() < limit;) {
@@ -154,34 +198,27 @@ struct LinkServer::Impl {
         break;
       }
       const std::scoped_lock lock(mutex);
-      if (!stream.send(std::string_view(&*byte, 1))) {
+      if (!stream.send_now(std::string_view(&*byte, 1))) {
         break;
       }
     }
-    const std::scoped_lock lock(mutex);
-    control = nullptr;
-    token.clear();
-  }
-
-  std::string current() {
-    const std::scoped_lock lock(mutex);
-    return token;
-  }
-
-  void report(const std::string& text) {
-    const std::scoped_lock lock(mutex);
-    if (control != nullptr) {
-      control->send(text);
+    {
+      const std::scoped_lock lock(mutex);
+      control = nullptr;
+      token.clear();
     }
+    freed.notify_all();
   }
 
   HttpAddress where;
   TcpStream listener;
   std::string name;
-  std::mutex mutex;
+  std::mutex mutex;                    // never held while anything is waited for
+  std::condition_variable freed;       // a connection of the conversation has ended, or that has
   const TcpStream* control = nullptr;  // of the conversation
-  std::string token;
-  std::list<Open> open;  // but for `is_over`, of the thread that serves
+  std::string token;                   // empty: there is none
+  std::size_t streaming = 0;           // connections of it
+  std::list<Open> open;                // but for `is_over`, of the thread that serves
 };
 
 LinkServer::LinkServer(const std::string& address) : impl_(std::make_unique<Impl>(address)) {}
@@ -197,8 +234,8 @@ void LinkServer::serve(int stop_fd, double seconds) {
     if ((both[1].revents & POLLIN) != 0) {
       break;
     }
-    if ((both[0].revents & POLLIN) != 0) {
-      impl_->accept();
+    if ((both[0].revents & POLLIN) != 0 && !impl_->accept()) {
+      ::poll(&both[1], 1, kLookMs);  // not again at once
     }
     impl_->forget_ended();
   }

@@ -7,23 +7,27 @@
 #include <nlohmann/json.hpp>
 
 #include "common/command/usage_error.h"
+#include "common/text/text.h"
 
 namespace ballast {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using ProbeJson = nlohmann::ordered_json;  // as it is written
+using ReadJson = nlohmann::json;           // the other one takes a time that grows with the square of an object's keys
 
 constexpr int kProbeVersion = 1;
 constexpr std::size_t kMostBytes = std::size_t{4} << 20U;
 constexpr std::size_t kMostValues = 100'000;
-constexpr double kMostSpan = 1e12;  // eleven days
-constexpr double kMostRate = 1e9;   // a petabyte a second
+constexpr std::size_t kMostLinks = 256;
+constexpr std::size_t kMostText = 1'000;  // bytes
+constexpr double kMostSpan = 1e12;        // eleven days
+constexpr double kMostRate = 1e9;         // a petabyte a second
 constexpr const char* kRemedy = "; make it anew with `ballast probe JOB -o FILE`";
 
 // A part of the file, whose faults are told with where they are.
 class Section {
  public:
-  Section(const Json& json, std::string label, std::string where)
+  Section(const ReadJson& json, std::string label, std::string where)
       : json_(json), label_(std::move(label)), where_(std::move(where)) {
     if (!json_.is_object()) {
       fail(where_, "is no object");
@@ -43,12 +47,13 @@ class Section {
     }
     return value.get<std::uint64_t>();
   }
+  // Of one line: it comes from elsewhere, and goes to a terminal.
   [[nodiscard]] std::string text(const char* key) const {
     const auto& value = at(key);
     if (!value.is_string()) {
       fail(name(key), "is no text");
     }
-    return value.get<std::string>();
+    return as_line(value.get_ref<const std::string&>(), kMostText);
   }
   [[nodiscard]] std::vector<double> numbers(const char* key, double most = kMostSpan) const {
     std::vector<double> values;
@@ -57,10 +62,10 @@ class Section {
     }
     return values;
   }
-  [[nodiscard]] const Json& list(const char* key) const {
+  [[nodiscard]] const ReadJson& list(const char* key, std::size_t most = kMostValues) const {
     const auto& value = at(key);
-    if (!value.is_array() || value.size() > kMostValues) {
-      fail(name(key), "is no list, or has too much in it");
+    if (!value.is_array() || value.size() > most) {
+      fail(name(key), "is no list, or has more than " + std::to_string(most) + " values");
     }
     return value;
   }
@@ -72,21 +77,21 @@ class Section {
   }
 
  private:
-  [[nodiscard]] const Json& at(const char* key) const {
+  [[nodiscard]] const ReadJson& at(const char* key) const {
     if (!json_.contains(key)) {
       fail(name(key), "is missing");
     }
     return json_[key];
   }
-  [[nodiscard]] double checked(const Json& value, const std::string& what, double most) const {
+  [[nodiscard]] double checked(const ReadJson& value, const std::string& what, double most) const {
     const auto number = value.is_number() ? value.get<double>() : -1;
     if (!std::isfinite(number) || number < 0 || number > most) {
-      fail(what, "is no number from 0 to " + Json(most).dump());
+      fail(what, "is no number from 0 to " + ReadJson(most).dump());
     }
     return number;
   }
 
-  const Json& json_;
+  const ReadJson& json_;
   const std::string label_;
   const std::string where_;
 };
@@ -97,22 +102,22 @@ double rounded(double value) {
   return std::round(value * digits) / digits;
 }
 
-Json rounded(const std::vector<double>& values) {
-  Json list = Json::array();
+ProbeJson rounded(const std::vector<double>& values) {
+  ProbeJson list = ProbeJson::array();
   for (const auto value : values) {
     list.push_back(rounded(value));
   }
   return list;
 }
 
-Json json_of(const SlotProbe& slot) {
-  Json json = {{"backend", slot.backend},
-               {"alone_us", rounded(slot.alone)},
-               {"joined_us", rounded(slot.joined)},
-               {"between_us", rounded(slot.between)},
-               {"begins_us", rounded(slot.begins)},
-               {"processors", rounded(slot.processors)},
-               {"readers", slot.readers}};
+ProbeJson json_of(const SlotProbe& slot) {
+  ProbeJson json = {{"backend", slot.backend},
+                    {"alone_us", rounded(slot.alone)},
+                    {"joined_us", rounded(slot.joined)},
+                    {"between_us", rounded(slot.between)},
+                    {"begins_us", rounded(slot.begins)},
+                    {"processors", rounded(slot.processors)},
+                    {"readers", slot.readers}};
   if (slot.fetch) {
     json["fetch_us"] = rounded(*slot.fetch);
   } else {
@@ -122,13 +127,13 @@ Json json_of(const SlotProbe& slot) {
   return json;
 }
 
-Json json_of(const LaneProbe& lane) {
+ProbeJson json_of(const LaneProbe& lane) {
   return {{"message_us", rounded(lane.message)},        {"reply_us", rounded(lane.reply)},
           {"sum_us_per_mb", rounded(1e6 * lane.sum)},   {"apply_us_per_mb", rounded(1e6 * lane.apply)},
           {"wire_us_per_mb", rounded(1e6 * lane.wire)}, {"wire_message_us", rounded(lane.wire_message)}};
 }
 
-Json json_of(const LinkProbe& link) {
+ProbeJson json_of(const LinkProbe& link) {
   return {{"to", link.to},
           {"up_mb_per_s", rounded(link.up)},
           {"down_mb_per_s", rounded(link.down)},
@@ -181,24 +186,24 @@ LinkProbe link_of(const Section& part) {
 
 // A byte a microsecond is a megabyte a second.
 std::string probe_text(const MachineProbe& probe) {
-  Json json = {{"ballast_probe", kProbeVersion},          {"job", probe.job},
-               {"job_digest", probe.job_digest},          {"machine", probe.machine},
-               {"processors", rounded(probe.processors)}, {"memory_bytes", probe.memory}};
+  ProbeJson json = {{"ballast_probe", kProbeVersion},          {"job", probe.job},
+                    {"job_digest", probe.job_digest},          {"machine", probe.machine},
+                    {"processors", rounded(probe.processors)}, {"memory_bytes", probe.memory}};
   if (probe.slot) {
     json["worker"] = json_of(*probe.slot);
   }
   if (probe.lane) {
     json["lane"] = json_of(*probe.lane);
   }
-  json["links"] = Json::array();
+  json["links"] = ProbeJson::array();
   for (const auto& link : probe.links) {
     json["links"].push_back(json_of(link));
   }
-  return json.dump(1) + "\n";
+  return json.dump(1, ' ', false, ProbeJson::error_handler_t::replace) + "\n";  // names may be no UTF-8
 }
 
 MachineProbe read_probe(const std::string& text, const std::string& label) {
-  const auto json = Json::parse(text, nullptr, false);
+  const auto json = ReadJson::parse(text, nullptr, false);
   if (!json.is_object() || !json.contains("ballast_probe")) {
     throw UsageError(label + ": is no file of `ballast probe`" + kRemedy);
   }
@@ -223,7 +228,7 @@ MachineProbe read_probe(const std::string& text, const std::string& label) {
   if (whole.has("lane")) {
     probe.lane = lane_of(whole.part("lane"));
   }
-  for (const auto& link : whole.list("links")) {
+  for (const auto& link : whole.list("links", kMostLinks)) {
     probe.links.push_back(link_of(Section(link, label, "links")));
   }
   return probe;

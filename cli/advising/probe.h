@@ -64,11 +64,12 @@ struct MachineProbe {
   bool operator==(const MachineProbe&) const = default;
 };
 
-// One JSON object with a line break behind it.
+// One JSON object with a line break behind it; what is no UTF-8 is replaced.
 std::string probe_text(const MachineProbe& probe);
 
 // `label`: the file, for errors. Throws UsageError, which names it, what is wrong and the remedy: what is no such file,
-// is of another version, or has values that nothing can take.
+// is of another version, or has values that nothing can take. Texts are made lines of a kilobyte at most, with spaces
+// for control characters.
 MachineProbe read_probe(const std::string& text, const std::string& label);
 // Of a file of at most a few megabytes. Throws UsageError, also where it cannot be read.
 MachineProbe load_probe(const std::string& path);

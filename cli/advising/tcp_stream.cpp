@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
 #include <memory>
 #include <stdexcept>
 #include <system_error>
@@ -85,19 +84,31 @@ bool TcpStream::send(std::string_view text) const {
   return true;
 }
 
+bool TcpStream::send_now(std::string_view text) const {
+  return ::send(descriptor_, text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT) ==
+         static_cast<ssize_t>(text.size());
+}
+
 std::optional<char> TcpStream::byte() const {
   char one = 0;
   return ::recv(descriptor_, &one, 1, 0) == 1 ? std::optional(one) : std::nullopt;
 }
 
-std::optional<std::string> TcpStream::line(std::size_t most) const {
+std::optional<std::string> TcpStream::line(std::size_t most, std::chrono::milliseconds within) const {
+  const auto limit = Clock::now() + within;
   std::string text;
-  while (const auto next = byte()) {
+  while (text.size() <= most) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(limit - Clock::now()).count();
+    pollfd one{descriptor_, POLLIN, 0};
+    if (left <= 0 || ::poll(&one, 1, static_cast<int>(left)) <= 0) {
+      break;
+    }
+    const auto next = byte();
+    if (!next) {
+      break;
+    }
     if (*next == '\n') {
       return text;
-    }
-    if (text.size() == most) {
-      break;
     }
     text += *next;
   }

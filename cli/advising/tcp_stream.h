@@ -33,8 +33,11 @@ class TcpStream {
 
   // False: the other side is gone, or too slow.
   bool send(std::string_view text) const;
-  // Up to the line break, which is not a part of it; none: it is longer than `most`, or does not come.
-  [[nodiscard]] std::optional<std::string> line(std::size_t most) const;
+  // Without waiting. False: not all of it has room on the way; the stream is of no use any more.
+  bool send_now(std::string_view text) const;
+  // Up to the line break, which is not a part of it; none: it is longer than `most`, or not there `within` that time.
+  [[nodiscard]] std::optional<std::string> line(std::size_t most,
+                                                std::chrono::milliseconds within = std::chrono::seconds(5)) const;
   // Whether a byte came; then it is the answer.
   [[nodiscard]] std::optional<char> byte() const;
 

@@ -87,6 +87,12 @@ class Advise(harness.ClusterCase):
         self.assertIn("says nothing of a worker", self.refused(self.job(), "--server", server, "--worker", server))
         self.assertIn("none of both", self.refused(self.job(), "--server", good))
 
+    def test_options_that_would_say_nothing_are_refused(self):
+        for option in ("--servers", "--server-mbit"):
+            self.assertIn("say --server and --worker", self.refused(self.job(), option, 2))
+        for words in (("--to", "127.0.0.1:1"), ("--as", "server"), ("-o", self.folder / "none")):
+            self.assertIn(words[0], self.ballast("probe", "--listen", "127.0.0.1:0", *words, code=2).stderr)
+
     def test_of_jobs_in_items_a_bound_is_told_and_said_to_be_one(self):
         told = self.ballast("advise", self.job(), "--workers", 2, "--set", "training.mode=async").stdout
         self.assertIn("a replay of rounds does not stand for async and ssp", told)

@@ -67,10 +67,10 @@ TEST_CASE("bound by lanes, each contribution is an update") {
 }
 
 TEST_CASE("the same search says what pays and what limits") {
-  const auto found = foretell(job_in_items(1), fleet_of(machine(), 1, 8), false).value();
+  const auto found = foretell(job_in_items(1), fleet_of(machine(), 1, 8), false);
   CHECK(found.tried[found.least].candidate == Candidate{1, 1, 8});
-  REQUIRE(found.limit);
-  CHECK(found.limit->what == Bound::compute);
+  REQUIRE(found.limiting.limit);
+  CHECK(found.limiting.limit->what == Bound::compute);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // What is really measured on this machine: that it is there and hangs together, not how much it is.
 
 #include <doctest/doctest.h>
+#include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -8,6 +9,7 @@
 #include <algorithm>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "cli/advising/lane_probe.h"
 #include "cli/advising/link_probe.h"
@@ -26,19 +28,19 @@ constexpr double kShort = 0.05;  // seconds
 SlotProbing probing() { return {"", {"cpu", 0, 1, Precision::float32}, kShort}; }
 
 TEST_CASE("slots are computed: the emulated model takes at least what it waits for") {
-  const auto job =
-      make_job(parse_job("job: a\nmodel: {name: emulated, compute_ms: 4, parameters: [{name: w, shape: [600, 1000]}]}\n"
-                         "data: {name: none}\n"
-                         "training: {slots: 4, batch: 4, max_steps: 5, optimizer: {name: sgd, learning_rate: 0.1}}\n",
-                         "test"));
+  const auto job = make_job(
+      parse_job("job: a\nmodel: {name: emulated, compute_ms: 40, parameters: [{name: w, shape: [600, 1000]}]}\n"
+                "data: {name: none}\n"
+                "training: {slots: 4, batch: 4, max_steps: 5, optimizer: {name: sgd, learning_rate: 0.1}}\n",
+                "test"));
   const auto found = probe_slots(job, probing());
   REQUIRE(found.alone.size() >= 3);
   CHECK(found.joined.size() == found.alone.size());
-  CHECK(std::ranges::min(found.alone) >= 3'900);
+  CHECK(std::ranges::min(found.alone) >= 39'000);
   CHECK(found.ready.size() == job.arena.chunks.size());
   // The last parameters' gradients are there first.
-  CHECK(found.ready.front() > 0.9);
-  CHECK(found.ready.back() > 0.9);  // the statistics'
+  CHECK(found.ready.front() > 0.7);
+  CHECK(found.ready.back() > 0.7);  // the statistics'
   CHECK(std::ranges::min(found.ready) > 0.3);
   CHECK(found.fetch);
   CHECK(found.data_trouble.empty());
@@ -140,6 +142,43 @@ TEST_CASE("whoever says anything else is cut, and nobody waits for it") {
   const auto good = machine.connected();
   good.send("ballast-probe 1 hello\n");
   CHECK(good.line(200).value_or("").starts_with("ok "));
+}
+
+TEST_CASE("a stranger who says its line byte by byte is cut before it has said it") {
+  const Listening machine;
+  const auto stranger = machine.connected();
+  stranger.drop_unsent();
+  int said = 0;
+  for (pollfd one{stranger.descriptor(), POLLIN, 0}; said < 150 && ::poll(&one, 1, 50) == 0;) {
+    said += stranger.send_now("b") ? 1 : 0;
+  }
+  CHECK(said > 0);
+  CHECK(said < 150);  // a line may have 200
+}
+
+TEST_CASE("of a conversation no more connections are served at a time than a probe has") {
+  const Listening machine;
+  const auto control = machine.connected();
+  control.send("ballast-probe 1 hello\n");
+  const auto token = control.line(200).value_or("").substr(3);
+  std::vector<TcpStream> streams;
+  std::vector<pollfd> looks;
+  for (int i = 0; i < 5; ++i) {
+    streams.push_back(machine.connected());
+    streams.back().send("ballast-probe 1 up " + token + "\n");
+    looks.push_back({streams.back().descriptor(), POLLIN, 0});
+  }
+  REQUIRE(::poll(looks.data(), looks.size(), 20'000) > 0);
+  CHECK(std::ranges::count_if(looks, [](const auto& look) { return look.revents != 0; }) == 1);
+  for (auto& stream : streams) {
+    stream.close();
+  }
+  for (int i = 0; i < 4; ++i) {
+    CHECK(control.line(200) == "up 0 0");
+  }
+  const auto another = machine.connected();
+  another.send("ballast-probe 1 down " + token + "\n");
+  CHECK(another.byte());
 }
 
 TEST_CASE("whom nobody answers, and what cannot be listened on, is named with the remedy") {

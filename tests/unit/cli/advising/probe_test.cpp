@@ -76,6 +76,35 @@ TEST_CASE("values that nothing can take are named") {
         std::string::npos);
 }
 
+TEST_CASE("what a file says cannot move a terminal, nor fill it") {
+  auto probe = full();
+  probe.machine = "m\x1b[2J\n\x7fname";
+  probe.slot->backend = std::string(5'000, 'x');
+  const auto read = read_probe(probe_text(probe), "file.json");
+  CHECK(read.machine == "m [2J  name");
+  CHECK(read.slot->backend == std::string(1'000, 'x'));
+}
+
+TEST_CASE("names that are no UTF-8 are written replaced") {
+  auto probe = full();
+  probe.machine = "m\xff";
+  CHECK(read_probe(probe_text(probe), "file.json").machine == "m\xef\xbf\xbd");
+}
+
+TEST_CASE("a file that says far too much is read, or refused, like any other") {
+  std::string keys;
+  for (int key = 0; key < 200'000; ++key) {
+    keys += "\"k" + std::to_string(key) + "\": 0, ";
+  }
+  const auto text = probe_text(full());
+  CHECK(read_probe(replaced(text, "\"ballast_probe\"", keys + "\"ballast_probe\""), "file.json") == full());
+  auto probe = full();
+  probe.links.resize(256, probe.links[0]);
+  CHECK(read_probe(probe_text(probe), "file.json") == probe);
+  probe.links.push_back(probe.links[0]);
+  CHECK(fault_of(probe_text(probe)).find("file.json: links is no list, or has more than 256 values") == 0);
+}
+
 TEST_CASE("a file that is not there, or is too large, is named") {
   const TemporaryFolder folder;
   const auto path = (folder.path() / "probe.json").string();
