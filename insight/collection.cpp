@@ -33,6 +33,7 @@ class Collector {
       records_ += part->records.size();
       process.lost += part->lost;
       process.clock = part->clock ? part->clock : process.clock;
+      process.told_all = part->ends;
       // Whoever goes on without an end and has nothing is left.
       ends = part->ends || part->records.empty() || part->next <= asked.from;
       asked.from = part->next;

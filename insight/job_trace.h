@@ -20,6 +20,7 @@ struct ProcessTrace {
   std::optional<ClockReading> clock;  // none: how its clock stands to the lead's is not known
   std::vector<TraceRecord> records;
   std::uint64_t lost = 0;  // that gave way to newer ones while they were read
+  bool told_all = false;   // it was read up to its newest record
 
   // A moment of its clock as the lead's has it; 0 stays 0. As it is where the clocks cannot be compared.
   [[nodiscard]] Micros on_lead(Micros own) const;

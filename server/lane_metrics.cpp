@@ -67,7 +67,7 @@ bool LaneMetrics::is_twin(SessionId session, const WorkerState& worker, Micros n
   const auto& same = namesakes_.at(worker.name);
   return std::any_of(same.begin(), same.find(session), [&](SessionId lower) {
     const auto* other = workers_.peek(lower);
-    return other->heard_at > worker.began_at && now - other->heard_at < kForgetAfter;
+    return other->heard_at > worker.began_at && now - other->heard_at < kDeadAfter;
   });
 }
 

@@ -25,7 +25,7 @@ class LaneMetrics {
 
  public:
   // Of two workers of one name the other is taken to be dead when it was not heard of for so long.
-  static constexpr Micros kForgetAfter = 10'000'000;
+  static constexpr Micros kDeadAfter = 10'000'000;
 
   // The lanes of a server share `tallies`; null: it has its own.
   LaneMetrics(Metrics* metrics, LaneId lane, std::shared_ptr<WorkerTallies> tallies = nullptr);

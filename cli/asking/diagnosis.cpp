@@ -57,7 +57,7 @@ class Look {
 
   // What is certain and near comes first: what a process of this machine does, then what the lead says.
   Diagnosis all() {
-    diagnosis_.goes_on = goes_on();
+    diagnosis_.goes_on = goes_on(seen_);
     processes();
     if (seen_.after) {
       phase();
@@ -83,13 +83,6 @@ class Look {
  private:
   void found(std::string what, std::string remedy) { diagnosis_.found.push_back({std::move(what), std::move(remedy)}); }
 
-  [[nodiscard]] bool goes_on() const {
-    const bool has_ended_badly =
-        seen_.after && (seen_.after->phase == JobPhase::failed || seen_.after->phase == JobPhase::stopped);
-    return seen_.before && seen_.after && !has_ended_badly &&
-           (seen_.after->phase == JobPhase::finished || seen_.after->step > seen_.before->step ||
-            slots_of(*seen_.after) > slots_of(*seen_.before) || evaluated(*seen_.after) != evaluated(*seen_.before));
-  }
   // Of one that may only be slow.
   void longer() {
     const auto pace = seen_.after->steps_per_second;
@@ -293,6 +286,14 @@ nlohmann::ordered_json json_of(const WaitChain& chain) {
 }
 
 }  // namespace
+
+bool goes_on(const JobSeen& seen) {
+  const bool has_ended_badly =
+      seen.after && (seen.after->phase == JobPhase::failed || seen.after->phase == JobPhase::stopped);
+  return seen.before && seen.after && !has_ended_badly &&
+         (seen.after->phase == JobPhase::finished || seen.after->step > seen.before->step ||
+          slots_of(*seen.after) > slots_of(*seen.before) || evaluated(*seen.after) != evaluated(*seen.before));
+}
 
 Diagnosis diagnose(const JobSeen& seen) { return Look(seen).all(); }
 

@@ -51,6 +51,9 @@ struct Diagnosis {
   std::vector<WaitChain> chains = {};  // of a job that does not go on: who waits for whom
 };
 
+// Whether steps or evaluations went on meanwhile, or it has finished.
+bool goes_on(const JobSeen& seen);
+
 Diagnosis diagnose(const JobSeen& seen);
 
 // For people: whether it goes on, why not, and what the processes take.

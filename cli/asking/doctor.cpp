@@ -26,6 +26,7 @@ namespace fs = std::filesystem;
 constexpr std::uint64_t kMostPids = 1U << 22U;       // the kernel's limit
 constexpr std::chrono::milliseconds kAskFor{5'000};  // whoever hangs takes two seconds of it
 constexpr Micros kSoon = 1'000'000;                  // what is merely slow arrives
+constexpr Step kStepsBefore = 1;                     // records of them say how far back who is asked has some
 
 struct LocalProcess {
   ProcessSeen process;
@@ -79,12 +80,14 @@ std::vector<DiskSeen> disks_of(const fs::path& folder) {
   return disks;
 }
 
-// What has left and has not arrived, of a job whose step stays open.
+// What has left and has not arrived, of a job whose step stays open. Everybody is asked for that: not for one that goes
+// on, or is to stand still.
 void tell_on_the_way(TraceCollector& collector, JobSeen& seen) {
-  if (!seen.before || !seen.after || seen.after->step != seen.before->step || is_over(seen.after->phase)) {
+  if (!seen.before || !seen.after || goes_on(seen) || seen.after->step != seen.before->step ||
+      seen.after->phase == JobPhase::paused || is_over(seen.after->phase)) {
     return;
   }
-  if (const auto trace = collector.collect_soon(0, seen.silent, kAskFor)) {
+  if (const auto trace = collector.collect_soon(kStepsBefore, seen.silent, kAskFor)) {
     seen.on_the_way = insight::on_the_way(*trace, seen.after->step, kSoon);
   }
 }
@@ -106,12 +109,12 @@ JobSeen look(const DoctorOptions& options) {
     seen.after = collector.ask_status();
   }
   seen.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-  tell_on_the_way(collector, seen);
   seen.why_silent = seen.after ? std::string() : collector.why();
   for (const auto& one : watched) {
     seen.processes.push_back(one.process);
     seen.processes.back().footprint = one.span.end();
   }
+  tell_on_the_way(collector, seen);
   seen.disks = is_folder ? disks_of(options.where) : std::vector<DiskSeen>();
   return seen;
 }

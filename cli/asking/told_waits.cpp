@@ -151,8 +151,13 @@ class ToldWaits {
 
   void on_the_way() {
     for (const auto& message : seen_.on_the_way) {
-      add(message.to, "the way from " + message.from + " to " + message.to, message.what + ", sent",
-          static_cast<double>(message.age) * 1e-6);
+      const auto whom =
+          message.is_weights ? "weights sent to " + message.to + " and not stored there" : "the way to " + message.to;
+      const auto place = "of step " + std::to_string(message.step) + " in chunk " + std::to_string(message.chunk);
+      const auto what = message.is_weights ? place + ", by " + message.from
+                                           : message.from + "'s part " + place + ", sent and not accepted";
+      const auto all = message.others == 0 ? std::string() : ", the oldest of " + std::to_string(message.others + 1);
+      add(message.to, whom, what + all, static_cast<double>(message.age) * 1e-6);
     }
   }
 

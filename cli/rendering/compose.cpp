@@ -34,8 +34,8 @@ constexpr auto* kMakeKeys =
     "/tmp/keys/allowed.keys /keyring/server/allowed.new && sync -f /keyring/server/allowed.new && mv "
     "/keyring/server/allowed.new /keyring/server/allowed.keys; }";
 
-// The page is published to this machine alone, which takes a network that is not internal. From this one nothing comes
-// back: no address of this machine stands before what leaves it.
+// The page is published to this machine alone, which takes a network that is not internal. No address of this machine
+// stands before what leaves it, so that nobody answers but who has a way to the container's own.
 constexpr auto* kPageNetwork = "page";
 constexpr auto* kNoWayOut = "com.docker.network.bridge.enable_ip_masquerade";
 
@@ -81,13 +81,6 @@ void mount_keys_of_copies(const RenderedJob& rendered, Json& service) {
   }
 }
 
-void publish_page(Json& server) {
-  const auto port = std::to_string(kPagePort);
-  server["command"].push_back("--page=0.0.0.0:" + port);
-  server["ports"] = Json::array({"127.0.0.1:${PAGE_PORT:-" + port + "}:" + port});
-  server["networks"].push_back(kPageNetwork);
-}
-
 Json after_keys() { return {{"keys", {{"condition", "service_completed_successfully"}}}}; }
 
 Json shard_service_of_compose(const RenderedJob& rendered, std::uint32_t shard) {
@@ -96,9 +89,6 @@ Json shard_service_of_compose(const RenderedJob& rendered, std::uint32_t shard) 
                       rendered.server_arguments(shard, server_host(0), server_host(shard), lead_patience(rendered)),
                       rendered.sizes.server, rendered.server_grace());
   server["healthcheck"] = healthcheck("ballast-server");
-  if (shard == 0) {
-    publish_page(server);
-  }
   server["depends_on"] = after_keys();
   server["volumes"] =
       Json::array({job_mounted(), keys_mounted(kServerKeys), database_volume(shard) + ":" + kServerFolder});
@@ -185,6 +175,19 @@ Json compose_file(const RenderedJob& rendered) {
   // Keys keep strangers out of the job; that it has no way to or from outside, unless copies go there, is a second
   // wall, and the only one before metrics.
   file["networks"]["job"]["internal"] = !rendered.copies_to_bucket();
+  return file;
+}
+
+Json compose_page_file(const RenderedJob& rendered) {
+  const auto port = std::to_string(kPagePort);
+  const auto of_job = shard_service_of_compose(rendered, 0);
+  Json file;
+  auto& server = file["services"][server_host(0)];
+  server["command"] = of_job["command"];
+  server["command"].push_back("--page=0.0.0.0:" + port);
+  server["ports"] = Json::array({"127.0.0.1:${PAGE_PORT:-" + port + "}:" + port});
+  server["networks"] = of_job["networks"];
+  server["networks"].push_back(kPageNetwork);
   file["networks"][kPageNetwork]["driver_opts"][kNoWayOut] = "false";
   return file;
 }

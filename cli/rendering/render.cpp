@@ -48,6 +48,12 @@ std::string list_text(const std::vector<Json>& objects) {
   return list.dump(2) + "\n";
 }
 
+std::string comment_of_page() {
+  return "# The job's page at http://127.0.0.1:" + std::to_string(kPagePort) +
+         ", or at the port PAGE_PORT; every worker can read it, too:\n#\n#   "
+         "docker compose -f compose.yaml -f compose.page.yaml up\n";
+}
+
 void tell_unfit_names(const RenderedJob& rendered) {
   if (rendered.options.name.empty() && rendered.name != rendered.job.spec.job) {
     std::fprintf(
@@ -151,12 +157,15 @@ int render_compose(const RenderOptions& options) {
   return rendered_or_told([&] {
     const auto rendered = rendered_job(with_absolute_folders(options));
     if (fs::exists(options.output) && !fs::is_directory(options.output)) {
-      throw UsageError("-o " + options.output + ": it is no folder; compose.yaml and job.yaml are written into one");
+      throw UsageError("-o " + options.output +
+                       ": it is no folder; compose.yaml, compose.page.yaml and job.yaml are written into one");
     }
     fs::create_directories(options.output);
     write_rendered(options.output + "/job.yaml", rendered.job.yaml);
     write_rendered(options.output + "/compose.yaml",
                    origin(rendered, "compose") + kCommentOfKeys + yaml_text(compose_file(rendered)));
+    write_rendered(options.output + "/compose.page.yaml",
+                   origin(rendered, "compose") + comment_of_page() + yaml_text(compose_page_file(rendered)));
   });
 }
 

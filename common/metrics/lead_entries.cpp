@@ -195,8 +195,7 @@ const std::vector<MetricEntry>& lead_entries() {
        "seconds",
        {},
        "How long whole snapshots took: from when the first lane had come to the snapshot's step until it was durable "
-       "in "
-       "all shards, and complete. Within half a second."},
+       "in all shards, and complete. Within half a second."},
       {"ballast_lead_snapshot_age_seconds",
        kGauge,
        "seconds",

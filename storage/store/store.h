@@ -93,8 +93,8 @@ class Store {
   [[nodiscard]] virtual StoreStatus verify() const = 0;
   // Waits for nobody.
   [[nodiscard]] virtual StoreMemory memory() const = 0;
-  // May wait for who opens the database again, and for the database's own lock, but keeps no other call waiting: not
-  // for loops.
+  // May wait for who opens the database again, and for the database's own lock: not for loops. Keeps no other call
+  // waiting but the one that is to open a failed database again, and those that wait for that.
   [[nodiscard]] virtual StoreWork work() const = 0;
   // For messages: the folder of the database.
   [[nodiscard]] virtual const std::string& path() const = 0;

@@ -72,9 +72,8 @@ class Project:
         job_file.chmod(0o644)
         slowly = case.folder / "slowly.yaml"
         slowly.write_text(f'version: "3.9"\n{SLOWLY}')
-        ports = harness.free_ports(3)
+        ports = harness.free_ports(2)
         given = {"BALLAST_JOB": str(job_file), "PROMETHEUS_PORT": str(ports[0]), "GRAFANA_PORT": str(ports[1]),
-                 "PAGE_PORT": str(ports[2]),
                  **({"BALLAST_DATA": str(data)} if data else {"BALLAST_FETCH": ""})}
         self.compose = engine.Composed(name, given, [slowly] if slow else [])
         self.at_full_speed = engine.Composed(name, given)

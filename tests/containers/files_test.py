@@ -27,8 +27,13 @@ def blocks(text, indent):
     return {key: text[start:end] for (key, start), (_, end) in zip(found, [*found[1:], ("", len(text))])}
 
 
-def services():
-    return blocks(blocks((DOCKER / "compose.yaml").read_text(), 0)["services"].split("\n", 1)[1], 2)
+def services(file="compose.yaml"):
+    return blocks(blocks((DOCKER / file).read_text(), 0)["services"].split("\n", 1)[1], 2)
+
+
+def words_of(block):
+    """Of its command."""
+    return re.split(r",\s+", re.search(r"^ +command: \[(.*?)\]$", block, re.M | re.S).group(1))
 
 
 def memory_limit(block):
@@ -71,7 +76,7 @@ class Compose(unittest.TestCase):
     def test_ports_are_published_to_this_machine_alone(self):
         for name, block in services().items():
             published = re.findall(r"^ +ports:(.*)$", block, re.M)
-            self.assertEqual(len(published), 1 if name in ("server-0", "prometheus", "grafana") else 0, name)
+            self.assertEqual(len(published), 1 if name in ("prometheus", "grafana") else 0, name)
             for ports in published:
                 self.assertRegex(ports, r'^ \["127\.0\.0\.1:[^",]+"\]$')
         self.assertNotIn("ports:", blocks((DOCKER / "compose.yaml").read_text(), 0)["x-process"])
@@ -79,13 +84,20 @@ class Compose(unittest.TestCase):
     def test_the_network_of_the_job_leads_nowhere(self):
         networks = blocks(blocks((DOCKER / "compose.yaml").read_text(), 0)["networks"].split("\n", 1)[1], 2)
         self.assertIn("internal: true", networks["job"])
-        self.assertIn('enable_ip_masquerade: "false"', networks["page"])
-        in_page = {name for name, block in services().items() if re.search(r"networks: \[.*\bpage\b.*\]", block)}
-        self.assertEqual(in_page, {"server-0"})
         inside = {name for name, block in services().items()
                   if "network_mode: none" not in block
                   and ("networks: [" not in block or "job" in re.search(r"networks: \[(.*)\]", block).group(1))}
         self.assertEqual(inside, {"server-0", "server-1", "server-2", "worker", "ballast", "prometheus"})
+
+    def test_the_page_is_served_only_by_the_file_that_asks_for_it(self):
+        for block in services().values():
+            self.assertNotIn("page", block)
+        text = (DOCKER / "compose.page.yaml").read_text()
+        asked = services("compose.page.yaml")
+        self.assertEqual(list(asked), ["server-0"])
+        self.assertIn('    ports: ["127.0.0.1:${PAGE_PORT:-8080}:8080"]\n    networks: [job, page]\n', asked["server-0"])
+        self.assertIn('enable_ip_masquerade: "false"', blocks(text, 0)["networks"])
+        self.assertEqual(words_of(asked["server-0"]), [*words_of(services()["server-0"]), "--page", '"0.0.0.0:8080"'])
 
     def test_each_service_has_the_keys_of_its_role_and_no_others(self):
         top = blocks((DOCKER / "compose.yaml").read_text(), 0)

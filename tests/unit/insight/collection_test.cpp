@@ -66,6 +66,7 @@ TEST_CASE("collection: of everybody, part by part, from so many steps back on") 
   CHECK(found.trace.processes[1].records.size() == 3);
   CHECK(found.silent.empty());
   CHECK_FALSE(found.is_full);
+  CHECK(std::ranges::all_of(found.trace.processes, &ProcessTrace::told_all));
 }
 
 TEST_CASE("collection: who does not answer is named") {
@@ -75,6 +76,21 @@ TEST_CASE("collection: who does not answer is named") {
   const auto found = collect(asked.status, asked.who, 20, 1'000, std::ref(told));
   CHECK(found.silent == std::vector<std::string>{"worker w"});
   CHECK_FALSE(found.is_full);
+  CHECK(found.trace.processes[0].told_all);
+  CHECK_FALSE(found.trace.processes[1].told_all);
+}
+
+TEST_CASE("collection: who tells a part and no more has not told all") {
+  Asked asked;
+  Told told;
+  told.records = {{kCollectedLane, 5}, {kCollectedWorker, 3}};
+  const auto found = collect(asked.status, asked.who, 20, 1'000, [&](const TraceAsked& question) {
+    return question.from >= 4 ? std::nullopt : told(question);
+  });
+  CHECK(found.silent == std::vector<std::string>{"shard 0 lane 0"});
+  CHECK(found.trace.processes[0].records.size() == 4);
+  CHECK_FALSE(found.trace.processes[0].told_all);
+  CHECK(found.trace.processes[1].told_all);
 }
 
 TEST_CASE("collection: no more than the most, and who has more is named") {
@@ -84,6 +100,7 @@ TEST_CASE("collection: no more than the most, and who has more is named") {
   const auto found = collect(asked.status, asked.who, 20, 4, std::ref(told));
   CHECK(found.is_full);
   CHECK(found.trace.processes[0].records.size() == 4);
+  CHECK_FALSE(found.trace.processes[0].told_all);
   CHECK(found.silent == std::vector<std::string>{"shard 0 lane 0", "worker w"});
 }
 

@@ -122,7 +122,7 @@ TEST_CASE("a worker's series stay while another session of its name is remembere
   for (SessionId session = 3; session <= kMaxSessions; ++session) {
     at.pass(session, "w" + std::to_string(session));
   }
-  at.now += LaneMetrics::kForgetAfter;
+  at.now += LaneMetrics::kDeadAfter;
   at.contribute(2);
   at.pass(5'000, "late");  // in the place of session 1
   CHECK(at.shows("late"));
@@ -166,7 +166,7 @@ TEST_CASE("who is left of two workers of one name has the name again, and no ser
   at.contribute(1);
   at.contribute(2);
   CHECK(at.shows("same@0000000000000002"));
-  at.now += LaneMetrics::kForgetAfter;
+  at.now += LaneMetrics::kDeadAfter;
   at.contribute(2);
   CHECK_FALSE(at.shows("same@0000000000000002"));
   CHECK(at.observed("same") == 4);
@@ -261,7 +261,7 @@ TEST_CASE("forgotten workers have no series of the whole server either, and twin
   };
   CHECK(counts("same"));
   CHECK(counts("same@0000000000000002"));
-  at.now += LaneMetrics::kForgetAfter;
+  at.now += LaneMetrics::kDeadAfter;
   at.contribute(2);
   CHECK_FALSE(counts("same@0000000000000002"));
   for (SessionId session = 3; session <= 2 * kMaxSessions; ++session) {

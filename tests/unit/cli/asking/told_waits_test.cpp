@@ -31,6 +31,10 @@ JobSeen stalled() {
   return seen;
 }
 
+std::string lane_of(std::size_t number) {
+  return "shard " + std::to_string(number / 16) + " lane " + std::to_string(number % 16);
+}
+
 std::string first_chain(const JobSeen& seen) {
   const auto chains = diagnose(seen).chains;
   return chains.empty() ? std::string() : chain_text(chains.front());
@@ -132,11 +136,28 @@ TEST_CASE("told waits: a lane for a worker that waits for the lane is a deadlock
 
 TEST_CASE("told waits: for what has left and has not arrived") {
   auto seen = stalled();
-  seen.on_the_way = {{"shard 1 lane 0", "worker worker-0", "weights of step 40 in chunk 3", 2'500'000}};
+  seen.on_the_way = {{"shard 1 lane 0", "worker worker-0", true, 40, 3, 2'500'000, 0}};
   CHECK(
       first_chain(seen) ==
-      "worker worker-0 waits for the way from shard 1 lane 0 to worker worker-0 (weights of step 40 in chunk 3, sent, "
-      "for 2.5 s)");
+      "worker worker-0 waits for weights sent to worker worker-0 and not stored there (of step 40 in chunk 3, by shard "
+      "1 lane 0, for 2.5 s)");
+  seen.on_the_way = {{"worker worker-0", "shard 1 lane 0", false, 40, 3, 2'500'000, 4}};
+  CHECK(
+      first_chain(seen) ==
+      "shard 1 lane 0 waits for the way to shard 1 lane 0 (worker worker-0's part of step 40 in chunk 3, sent and not "
+      "accepted, the oldest of 5, for 2.5 s)");
+}
+
+TEST_CASE("told waits: of what has left for many there is one chain for each") {
+  constexpr std::size_t kProcesses = 2'024;
+  auto seen = stalled();
+  for (std::size_t i = 0; i < kProcesses; ++i) {
+    seen.on_the_way.push_back({"worker worker-0", lane_of(i), false, 40, 3, 2'500'000, 999});
+  }
+  const auto diagnosis = diagnose(seen);
+  CHECK(diagnosis.chains.size() == kProcesses);
+  CHECK(diagnosis_text(seen, diagnosis).find("\nwaits: and 2019 more chains\n") != std::string::npos);
+  CHECK(nlohmann::json::parse(diagnosis_json(seen, diagnosis))["chains"].size() == kProcesses);
 }
 
 }  // namespace
