@@ -29,8 +29,7 @@ TEST_CASE("link memory: what a window does not tell is as it was seen in the las
   CHECK(slower.servers.in == 60);
 }
 
-TEST_CASE(
-    "link memory: what is only taken to be as the other way gives way to what was seen, which is fitted once") {
+TEST_CASE("link memory: what is only taken to be as the other way gives way to what was seen, which is fitted once") {
   LinkMemory memory;
   auto fitted = seen(120, 0);
   fitted.servers.in = 100;
