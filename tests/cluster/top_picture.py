@@ -3,6 +3,7 @@ shows, live and after `a` (what the job's measurements say), as text in an SVG t
 
 import html
 import pathlib
+import re
 import sys
 
 import harness
@@ -45,7 +46,7 @@ class Picture(harness.ClusterCase):
                          options=["--workers", "4", "--shards", "2"], environment=SLOW)
         run.wait_for_step(70)
         terminal = top.Terminal(self, [harness.BALLAST, "top", run.folder, "--every", "0.5"], COLUMNS, LINES)
-        self.wait_for("rates", lambda: any(line.startswith("worker-2") for line in terminal.frame()))
+        self.wait_for("rates", lambda: any(re.match(r"worker-2 +\d+ +[1-9]", line) for line in terminal.frame()))
         terminal.press(b">>>")
         self.wait_for("workers by their slots", lambda: any(">slot ms" in line for line in terminal.frame()))
         self.keep(terminal, "top.svg")
