@@ -14,11 +14,14 @@ namespace ballast {
 class SnapshotClock {
  public:
   // `begun`: the steps of those that some lane is writing, or has written. `complete`: of the newest complete one. How
-  // long that took, if it has become complete since the last look, and was seen to begin.
+  // long that took, if it has become complete since the last look; one that has begun since as well is told to have
+  // taken as long as looks are apart, which is the most that it can.
   std::optional<Micros> look(const std::set<Step>& begun, Step complete, Micros now) {
     const auto known = begun_.find(complete);
-    const auto took = complete > complete_ && known != begun_.end() ? std::optional(now - known->second) : std::nullopt;
+    const auto since = known != begun_.end() ? std::optional(known->second) : looked_at_;
+    const auto took = complete > complete_ && since ? std::optional(now - *since) : std::nullopt;
     complete_ = complete;
+    looked_at_ = now;
     std::erase_if(begun_, [&](const auto& one) { return one.first <= complete || !begun.contains(one.first); });
     for (const auto step : begun) {
       if (step > complete) {
@@ -30,6 +33,7 @@ class SnapshotClock {
 
  private:
   Step complete_ = 0;
+  std::optional<Micros> looked_at_;
   std::map<Step, Micros> begun_;  // of those that are told now, and are not complete
 };
 
