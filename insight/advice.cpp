@@ -114,10 +114,14 @@ void change_slots(const JobTimes& times, Candidates& candidates) {
   const auto now = times.rules.slots;
   const auto workers = static_cast<Slot>(times.workers.size());
   const auto even = (now + workers - 1) / workers * workers;
-  for (const auto slots : {even, 2 * now}) {
+  const auto try_out = [&](Slot slots) {
     if (slots != now && slots <= kMaxSlots) {
       candidates.try_out({Change::slots, {}, slots}, with_slots(times, slots));
     }
+  };
+  try_out(even);
+  if (2 * now != even) {
+    try_out(2 * now);
   }
 }
 

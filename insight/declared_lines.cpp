@@ -41,16 +41,18 @@ std::map<std::uint64_t, std::vector<std::uint32_t>> machines_of(const std::vecto
 }  // namespace
 
 void add_declared_lines(const JobTrace& trace, JobTimes& times) {
-  std::vector<double> declared;
-  std::map<std::uint64_t, std::size_t> sharing;  // by machine
+  std::vector<Line> lines;
+  std::map<std::uint64_t, std::size_t> sharing;  // workers by machine
   for (const auto& worker : times.workers) {
-    ++sharing[line_of(trace.processes[worker.process]).machine];
+    lines.push_back(line_of(trace.processes[worker.process]));
+    ++sharing[lines.back().machine];
   }
-  for (auto& worker : times.workers) {
-    const auto line = line_of(trace.processes[worker.process]);
-    worker.line = line.rate / static_cast<double>(line.machine == 0 ? 1 : sharing[line.machine]);
-    if (worker.line > 0) {
-      declared.push_back(worker.line);
+  std::vector<double> declared;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    auto& own = times.workers[i].line;
+    own = lines[i].rate / static_cast<double>(lines[i].machine == 0 ? 1 : sharing[lines[i].machine]);
+    if (own > 0) {
+      declared.push_back(own);
     }
   }
   if (declared.size() == times.workers.size()) {

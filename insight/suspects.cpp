@@ -97,21 +97,10 @@ class Suspects {
           own.up * kUnheardLink < median(rates)) {  // the upper one: of two the other's
         add(Cause::worker_link, i, median(rates) / own.up);
       }
-      if (loses_most(i)) {  // now and then, so that the usual message is as quick as others'
+      if (loses_most(times_, i)) {  // now and then, so that the usual message is as quick as others'
         add(Cause::worker_link, i, own.up > 0 ? std::max(1.0, median(rates) / own.up) : 1);
       }
     }
-  }
-
-  [[nodiscard]] bool loses_most(std::size_t place) const {
-    constexpr double kMore = 2;
-    std::vector<double> others;
-    for (std::size_t i = 0; i < times_.workers.size(); ++i) {
-      if (i != place) {
-        others.push_back(times_.workers[i].resent);
-      }
-    }
-    return times_.workers[place].is_lossy() && times_.workers[place].resent > kMore * median(std::move(others));
   }
 
   void servers() {
@@ -149,6 +138,21 @@ class Suspects {
 };
 
 }  // namespace
+
+bool loses_most(const JobTimes& times, std::size_t worker) {
+  constexpr double kMore = 2;
+  const auto& own = times.workers[worker];
+  if (!own.is_lossy()) {
+    return false;
+  }
+  std::vector<double> others;
+  for (std::size_t i = 0; i < times.workers.size(); ++i) {
+    if (i != worker) {
+      others.push_back(times.workers[i].resent);
+    }
+  }
+  return own.resent > kMore * median(std::move(others));
+}
 
 bool is_odd(double slot, const WorkerTimes& own) {
   constexpr double kOdd = 1.3;

@@ -18,6 +18,9 @@ struct Suspect {
   bool operator==(const Suspect& other) const { return cause == other.cause && place == other.place; }
 };
 
+// Whether its link, or what it alone shares, loses what goes over it: by the kernels' counts, beside the others'.
+bool loses_most(const JobTimes& times, std::size_t worker);
+
 // Whether a slot took so much longer than its worker's others that it passes for a hiccup.
 bool is_odd(double slot, const WorkerTimes& own);
 

@@ -40,18 +40,16 @@ std::string name_of(const JobTimes& times, const Suspect& one) {
 LinkTrouble trouble_of(const JobTimes& times, std::size_t place) {
   constexpr double kLonger = 2;
   constexpr double kLeastDelay = 2'000;
-  std::vector<double> resent;
+  if (loses_most(times, place)) {
+    return LinkTrouble::loss;
+  }
   std::vector<double> delays;
   for (std::size_t i = 0; i < times.workers.size(); ++i) {
     if (i != place) {
-      resent.push_back(times.workers[i].resent);
       delays.push_back(times.workers[i].delay);
     }
   }
   const auto& own = times.workers[place];
-  if (own.is_lossy() && own.resent > kLonger * median(std::move(resent))) {
-    return LinkTrouble::loss;
-  }
   const auto usual = median(std::move(delays));
   const bool is_far = own.delay > kLonger * usual && own.delay > usual + kLeastDelay;
   return is_far ? LinkTrouble::delay : LinkTrouble::rate;

@@ -134,8 +134,8 @@ class Cluster:
 
     def _shape(self, servers):
         self._servers = servers
-        for name in self._server_rates():
-            self.hosts.share_up(name, servers, dict.fromkeys(self._worker_rates(), servers))
+        for name, rate in self._server_rates().items():
+            self.hosts.share_up(name, rate, self._worker_rates())
         self.set_rates()
 
     def _server_rates(self):

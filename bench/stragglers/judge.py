@@ -17,7 +17,6 @@ LEAST_LOST = 0.3    # seconds, likewise
 SETTLED = 30        # steps after the begin of a pause: it is over, and all is as before
 MANY = 100          # steps that say what a cause costs in the long run: the last ones of those that were measured
 NAMED = 1.03        # what an operator is told of
-BY_EARLY = False    # how many times as long: by the first 20 steps with it
 DIFFERS = 0.1       # two causes whose order is asked for
 
 
@@ -63,6 +62,7 @@ class Judged:
     ms: tuple            # a step's, without and with
     early: Said
     late: Said
+    by_early: bool       # what is said is what the first 20 steps with it say
     followed: float | None = None   # how many times as long as without the worker that it is advised to leave out
     lost: float | None = None       # seconds, of a cause that passes: of all of a pause, of hiccups by 100 steps
     said_lost: float | None = None
@@ -77,7 +77,7 @@ class Judged:
 
     @property
     def said(self):
-        return (self.early if BY_EARLY else self.late).slowdown
+        return (self.early if self.by_early else self.late).slowdown
 
     def is_planted(self, found):
         return any(is_of(cause, found) for cause in self.causes)
@@ -115,7 +115,7 @@ class Judged:
         return self.job["balanced"] and any(cause["cause"] == "servers" for cause in self.causes)
 
 
-def judge(group, job, folder, followed):
+def judge(group, job, folder, followed, by_early):
     before, steps = group["before"], group["steps"]
     sound = next(other for other in group["jobs"] if other["name"] == job["sound"])
     with_it = [mean(times, before, steps) for times in job["times"]]
@@ -124,7 +124,7 @@ def judge(group, job, folder, followed):
     judged = Judged(job, statistics.median(turns), max(turns) - min(turns),
                     tuple(1000 * statistics.median(all_) for all_ in (without, with_it)),
                     Said(folder / f"{job['name']}.early.json"),
-                    late_one(folder / job["name"]))
+                    late_one(folder / job["name"]), by_early)
     if without_worker := followed.get(job["name"]):
         judged.followed = statistics.median(with_it) / statistics.median(mean(times, before, steps) for times in without_worker)
     if len(job["causes"]) == 1 and job["causes"][0]["passes"]:
@@ -160,7 +160,7 @@ def table(jobs):
         advice = " ".join([job.late.advice["advice"], *job.late.advice["who"], f"{job.late.advice['gain']:.2f}"]) if job.late.advice else ""
         print(f"| {planted} | {job.job['workers']} | {'balanced' if job.job['balanced'] else 'even'} "
               f"| {'apart' if job.job['apart'] else 'together'} | {job.ms[0]:.0f} | {job.ms[1]:.0f} | {job.slowdown:.3f} | {job.spread:.3f} "
-              f"| {said}{'' if job.is_near() else ' **far**'} | {first}{'' if job.is_first() else ' **wrong**'} "
+              f"| {said}{'' if job.is_near() else ' **far**'} | {first}{'' if job.is_first() or not job.counts else ' **wrong**'} "
               f"| {'; '.join(', '.join(found) for found in job.innocent())} "
               f"| {advice} |")
 
@@ -212,14 +212,12 @@ def main():
     parser.add_argument("folders", metavar="FOLDER", type=pathlib.Path, nargs="+")
     parser.add_argument("--early", action="store_true", help="take the slowdown from the first 20 steps with it, not from the last 100")
     wanted = parser.parse_args()
-    global BY_EARLY  # pylint: disable=global-statement
-    BY_EARLY = wanted.early
     jobs, sound = [], []
     for folder in wanted.folders:
         followed = {row["name"]: row["times"] for row in rows(folder / "followed.jsonl")}
         for group in {row["group"]: row for row in rows(folder / "groups.jsonl")}.values():
             for job in group["jobs"]:
-                (jobs if job["causes"] else sound).append(judge(group, job, folder, followed))
+                (jobs if job["causes"] else sound).append(judge(group, job, folder, followed, wanted.early))
         for job in rows(folder / "sound.jsonl"):
             alarms(job, folder)
     if not jobs:

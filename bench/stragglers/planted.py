@@ -146,7 +146,7 @@ class OfShard(Cause):
 
 
 class Servers(OfShard):
-    """A shard's link carries 1 / `size` of the other's; where both are of one host, that of both carries so much less."""
+    """A shard's link carries 1 / `size` of the other's, each on a host of its own."""
 
     def drawn(self, generator):
         return generator.uniform(3, 6)

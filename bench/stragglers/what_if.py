@@ -3,7 +3,8 @@ they cost, and keeps traces, for judge.py to compare with what `ballast analyze`
 
 A group is a job's shape (workers, division, hosts of the shards), some causes, and pairs of them at once. All of a group, and the same
 job without a cause, run in turns, as often as --runs says. Of the first run of each there is a raw trace of the steps up to the
-20th from the cause's begin (NAME.early.json) and one of the last measured ones (NAME.late.json). `groups.jsonl` has an object a group and turn, with all turns so far."""
+20th from the cause's begin (NAME.early.json) and one of the last measured ones (NAME.late.json). `groups.jsonl` has an object a
+group and turn, with all turns so far."""
 
 import argparse
 import contextlib

@@ -8,12 +8,10 @@
 #include "cli/advising/foretelling.h"
 #include "cli/advising/lane_probe.h"
 #include "cli/advising/probe_command.h"
+#include "cli/advising/with_job.h"
 #include "cli/before/resources.h"
-#include "cli/telling/exit_codes.h"
 #include "common/command/usage_error.h"
-#include "common/job/load.h"
 #include "common/telling/amounts.h"
-#include "worker/compute/module.h"
 
 namespace ballast {
 namespace {
@@ -153,15 +151,7 @@ int advise_on(const Job& job, const AdviseOptions& options) {
 }  // namespace
 
 int advise(const AdviseOptions& options) {
-  try {
-    const auto job = make_job(load_job(options.job, options.overrides));
-    return advise_on(job, options);
-  } catch (const ConfigError& error) {
-    std::fprintf(stderr, "%s\n", error.what());
-    return kExitBadJob;
-  } catch (const BackendUnavailable& error) {
-    throw UsageError(error.what());
-  }
+  return with_job(options.job, options.overrides, [&](const Job& job) { return advise_on(job, options); });
 }
 
 }  // namespace ballast

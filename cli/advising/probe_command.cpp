@@ -9,13 +9,12 @@
 #include "cli/advising/link_probe.h"
 #include "cli/advising/link_server.h"
 #include "cli/advising/slot_probe.h"
+#include "cli/advising/with_job.h"
 #include "cli/before/plan.h"
 #include "cli/before/resources.h"
 #include "cli/processes/signals.h"
-#include "cli/telling/exit_codes.h"
 #include "common/command/usage_error.h"
 #include "common/files/new_file.h"
-#include "common/job/load.h"
 #include "common/machine/memory.h"
 #include "common/machine/processors.h"
 #include "common/telling/amounts.h"
@@ -93,8 +92,7 @@ int probe(const ProbeOptions& options) {
   if (!options.listen.empty()) {
     return serve(options);
   }
-  try {
-    const auto job = make_job(load_job(options.job, options.overrides));
+  return with_job(options.job, options.overrides, [&](const Job& job) {
     const auto found = probe_machine(job, options);
     if (found.slot && !found.slot->fetch) {
       std::fprintf(stderr, "ballast: what reading examples takes is not measured: %s\n",
@@ -102,12 +100,7 @@ int probe(const ProbeOptions& options) {
     }
     write(options.output, probe_text(found));
     return 0;
-  } catch (const ConfigError& error) {
-    std::fprintf(stderr, "%s\n", error.what());
-    return kExitBadJob;
-  } catch (const BackendUnavailable& error) {
-    throw UsageError(error.what());
-  }
+  });
 }
 
 }  // namespace ballast
