@@ -26,13 +26,22 @@ void LeadTalk::ask(bool stops, Moment now) {
 
 bool LeadTalk::take(Moment now) {
   auto status = client_ ? client_->take() : std::nullopt;
-  if (!status) {
+  if (!status || has_left_) {
     return false;
   }
   status_ = std::move(status);
   lets_go_on_ = lets_go_on_ && (is_in(JobPhase::paused) || is_in(JobPhase::pausing));
   heard_at_ = now;
   return true;
+}
+
+void LeadTalk::has_stopped() {
+  if (!status_) {
+    status_.emplace();
+  }
+  has_left_ = true;
+  status_->phase = JobPhase::stopped;
+  status_->beyond_snapshot = true;
 }
 
 }  // namespace ballast

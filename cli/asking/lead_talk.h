@@ -35,6 +35,9 @@ class LeadTalk {
 
   // Whether an answer has come.
   bool take(Moment now);
+  // The lead has left for a stop of which it could not tell us, nor what its last snapshot has. Older answers that are
+  // still on their way say nothing any more.
+  void has_stopped();
   // The lead's last word; nothing if there never was one.
   [[nodiscard]] const std::optional<Status>& status() const { return status_; }
   [[nodiscard]] bool is_in(JobPhase phase) const { return status_ && status_->phase == phase; }
@@ -50,6 +53,7 @@ class LeadTalk {
   Moment heard_at_;  // the last answer, or when it was connected to
   std::optional<Status> status_;
   bool lets_go_on_;
+  bool has_left_ = false;
 };
 
 }  // namespace ballast

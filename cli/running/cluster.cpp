@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "cli/asking/finished_run.h"
 #include "cli/before/gpus.h"
 #include "cli/keys/keygen.h"
 #include "cli/processes/free_port.h"
@@ -206,6 +207,7 @@ Command Cluster::command_of(Member& member) {
   command.log = log_of(member);
   // The same file by its name, so that the process can put it aside when it is large.
   append(command.arguments, {"--log-file", command.log.string()});
+  append(command.arguments, {"--unfinished-code", std::to_string(kExitUnfinished)});
   command.inherited = folder_.lock_fd();
   return command;
 }
@@ -296,6 +298,8 @@ std::uint32_t Cluster::restarts(Role role) const {
 std::filesystem::path Cluster::log_of(const Member& member) const {
   return folder_.log((member.role == Role::server ? "shard-" : "worker-") + std::to_string(member.index));
 }
+
+bool Cluster::has_finished() const { return finish_in_databases(job_, folder().string()).has_value(); }
 
 std::string Cluster::mend_list() {
   if (!list_refusal_.empty()) {

@@ -188,8 +188,9 @@ EventStream::Json report(const Job& job, const RunOptions& options, const RunFol
 std::string end_text(const std::optional<Status>& status, const Job& job, const RunFolder& folder, Outlook outlook,
                      const std::string& job_file) {
   const bool is_stopped = status && status->phase == JobPhase::stopped;
-  const auto where =
-      status ? " at step " + std::to_string(status->step) + " of " + std::to_string(status->steps) : std::string();
+  const auto where = status && status->steps > 0
+                         ? " at step " + std::to_string(status->step) + " of " + std::to_string(status->steps)
+                         : std::string();
   std::string text;
   if (status && status->copies.kept) {
     text = copies_text(status->copies) + (status->trouble.empty() ? "" : "; " + status->trouble) + "\n";

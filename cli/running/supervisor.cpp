@@ -23,8 +23,8 @@ constexpr milliseconds kReasonPatience{700};
 constexpr seconds kStopPatience{3};
 constexpr seconds kLeadsEnd{10};           // after its patience with a stop, in which the lead ends the job itself
 constexpr seconds kEarlyLeavePatience{5};  // with who says that the job is over before the lead has told us
-// A server that has left well: for the job's end, of which the lead tells us as soon as it tells the server, or as it
-// was told to. An answer that comes so much later knows which.
+// A server has left for the job's end, of which the lead tells us as soon as it tells the server: an answer that comes
+// so much later and knows of none is that of a new life of the lead, which goes on.
 constexpr milliseconds kDepartedPatience{300};
 constexpr seconds kNoticedLeadSilence{2};
 constexpr milliseconds kMendEvery{500};  // processes.json
@@ -35,6 +35,9 @@ constexpr std::size_t kLogLines = 8;
 bool is_end_for_signal(const Exit& exit) {
   return !exit.by_signal && (exit.number == kExitSignal + SIGTERM || exit.number == kExitSignal + SIGINT);
 }
+
+// Of one that was told to end and leaves nothing undone, while the job goes on.
+bool is_as_told(const Exit& exit) { return !exit.by_signal && exit.number == kExitUnfinished; }
 
 }  // namespace
 
@@ -145,6 +148,9 @@ void Supervisor::on_server_ended(Member& server, const Ended& ended) {
   if (ended.exit.by_signal || is_end_for_signal(ended.exit)) {
     return on_server_killed(server, ended);
   }
+  if (is_as_told(ended.exit)) {
+    return on_server_told_to_go(server, ended);
+  }
   if (ended.exit.good()) {
     return on_server_left(server, ended);
   }
@@ -183,16 +189,31 @@ bool Supervisor::can_start_again(const Member& member) const {
   return !lead_.is_in(JobPhase::stopped) && (member.index == 0 || lead.pid != 0 || lead.due);
 }
 
-// For the job's end, which is durable before it leaves, or as somebody told it to.
+void Supervisor::on_server_told_to_go(Member& server, const Ended& ended) {
+  if (stage_ == Stage::binding) {
+    return fail(end_of(server, ended));
+  }
+  if (can_start_again(server)) {
+    server.death = "left as it was told to";
+    server.due = Clock::now();
+  }
+}
+
+// For the job's end, or for its stop.
 void Supervisor::on_server_left(Member& server, const Ended& ended) {
   if (stage_ == Stage::binding) {
     return fail(end_of(server, ended));
   }
-  if (stage_ == Stage::running) {
-    server.death = "left as it was told to";
-    server.departed = Clock::now();
-    server.due = *server.departed + (server.index == 0 ? kDepartedPatience : milliseconds(kEarlyLeavePatience));
+  if (stage_ != Stage::running) {
+    return;
   }
+  if (server.index == 0 && !cluster_.has_finished()) {
+    lead_.has_stopped();
+    return on_over();
+  }
+  server.death = "left for the end of the job";
+  server.departed = Clock::now();
+  server.due = *server.departed + (server.index == 0 ? kDepartedPatience : milliseconds(kEarlyLeavePatience));
 }
 
 // The lead lives, and the job is not over.
@@ -222,8 +243,13 @@ void Supervisor::on_worker_ended(Member& worker, const Exit& exit) {
   if (was_told) {
     return on_worker_told_to_go(worker);
   }
+  if (is_as_told(exit)) {
+    worker.death = "left as it was told to";
+    worker.due = Clock::now();
+    return;
+  }
   if (exit.good()) {
-    worker.death = "left as if the job had finished, or as it was told to";
+    worker.death = "left for the end of the job";
     worker.departed = Clock::now();
     worker.due = *worker.departed + kEarlyLeavePatience;
     lead_.ask_now();
@@ -287,6 +313,10 @@ void Supervisor::on_status() {
     return;
   }
   lead_.say_seen();
+  on_over();
+}
+
+void Supervisor::on_over() {
   if (lead_.is_in(JobPhase::failed)) {
     if (stage_ != Stage::stopping) {
       fail("the job failed: " + status()->failure + (doubt_.empty() ? "" : "\n" + doubt_));

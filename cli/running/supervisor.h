@@ -1,6 +1,6 @@
 // Watches over a local run: starts it, shows how it goes, starts lost processes again, and ends it.
 //
-// A server that was told to end (SIGTERM) and lets the job hold for it is started again at once. A process that was
+// A process that was told to end (SIGTERM) and loses nothing by it is started again at once. A process that was
 // killed by a signal, or ended for one, is started again, unless that happens again and again; one that ends by itself
 // with a message would only say it again, and so would a worker that cannot serve or cannot read the data: all workers
 // read the same ones here. One that cannot be started is tried again, whatever it lasts. A worker that `ballast scale`
@@ -59,6 +59,7 @@ class Supervisor {
   void on_ended(const Ended& ended);
   void on_server_ended(Member& server, const Ended& ended);
   void on_server_killed(Member& server, const Ended& ended);
+  void on_server_told_to_go(Member& server, const Ended& ended);
   void on_server_left(Member& server, const Ended& ended);
   void start_departed(Clock::time_point now);
   void on_worker_ended(Member& worker, const Exit& exit);
@@ -66,6 +67,7 @@ class Supervisor {
   void give_up(Member& worker, const std::string& why, Outlook outlook, int exit_code);
   bool start_again_later(Member& member, const Exit& exit);
   void on_status();
+  void on_over();
   void on_time(Clock::time_point now);
   void connect(const std::string& lead, Poll& poll);
   void on_late();

@@ -1,6 +1,8 @@
 """Stopped, paused, killed as a whole and resumed: the job goes on from its newest snapshot, to the same bits."""
 
+import contextlib
 import re
+import signal
 
 import harness
 import jobs
@@ -88,6 +90,34 @@ class Control(harness.ClusterCase):
         self.assertEqual(run.control("stop").returncode, 0)
         self.assertEqual(run.wait(), 3, run.logs())
         self.expect_reference(self.start(None).finish())
+
+    @contextlib.contextmanager
+    def while_nothing_is_heard(self, run):
+        """By `ballast run`, which is suspended, until all servers have left."""
+        servers = [run.entry("server", shard)["pid"] for shard in (0, 1)]
+        run.process.send_signal(signal.SIGSTOP)
+        try:
+            yield
+            self.wait_for("the servers to leave", lambda: not any(map(harness.is_alive, servers)))
+        finally:
+            run.process.send_signal(signal.SIGCONT)
+
+    def test_stop_of_which_nobody_told_the_run(self):
+        run = self.started()
+        run.wait_for_step(3)
+        with self.while_nothing_is_heard(run):
+            self.assertEqual(run.control("stop").returncode, 0)
+        self.assertEqual(run.wait(), 3, run.logs())
+        self.assertNotIn("starting it again", run.errors())
+        self.assertRegex(harness.text_of(run.out), r"stopped without a snapshot of its own.*: durable is the snapshot of step \d+")
+        self.expect_reference(self.start(None).finish())
+
+    def test_end_of_which_nobody_told_the_run(self):
+        run = self.started()
+        run.wait_for_step(3)
+        with self.while_nothing_is_heard(run):
+            pass
+        self.expect_reference(run.finish())
 
     def test_nobody_to_stop(self):
         run = self.started()

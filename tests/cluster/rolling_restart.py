@@ -55,7 +55,7 @@ class RollingRestart(harness.ClusterCase):
     def expect_drained(self, run, worker):
         log = run.folder / "logs" / f"worker-{worker}.log"
         self.assertIn("stopped by SIGTERM: it has delivered what it had begun; the job goes on without it", log.read_text())
-        self.assertIn(f"worker {worker} left as if the job had finished, or as it was told to; starting it again",
+        self.assertIn(f"worker {worker} left as it was told to; starting it again",
                       run.errors() + run.out.read_text())
 
     def computed_slots(self, run):

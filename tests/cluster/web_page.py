@@ -132,7 +132,6 @@ class Page(harness.ClusterCase):
                 return None
         newer = self.wait_for("another lead's answer", told)
         self.assertTrue(newer["all"], "what another life has told is not known to this one")
-        self.run_.wait_for_phase("training")
         self.assertEqual(self.run_.control("stop").returncode, 0)
         self.assertEqual(self.run_.wait(), 3)
 
