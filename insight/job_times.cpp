@@ -6,6 +6,7 @@
 
 #include "insight/item_times.h"
 #include "insight/medians.h"
+#include "insight/passing_stops.h"
 #include "insight/taken_times.h"
 #include "insight/whole_steps.h"
 #include "insight/worker_stops.h"
@@ -19,6 +20,9 @@ constexpr std::size_t kLeastSteps = 4;
 class RoundTimes : public TakenTimes {
  public:
   RoundTimes(const JobTrace& trace, std::size_t most) : TakenTimes(trace), most_(most) {}
+
+  // Microseconds, by step.
+  [[nodiscard]] const std::vector<double>& took() const { return took_; }
 
  private:
   bool choose() override {
@@ -135,7 +139,15 @@ std::optional<JobTimes> job_times(const JobTrace& trace, std::size_t most) {
   if (is_in_items(trace)) {
     return item_times(trace, most);
   }
-  return trace.rules ? RoundTimes(trace, most).all() : std::nullopt;
+  if (!trace.rules) {
+    return std::nullopt;
+  }
+  RoundTimes rounds(trace, most);
+  auto times = rounds.all();
+  if (times) {
+    take_out_stops(rounds.took(), *times);
+  }
+  return times;
 }
 
 }  // namespace ballast::insight

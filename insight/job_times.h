@@ -24,6 +24,9 @@ struct WorkerTimes {
   double between = 0;  // two slots
   // By step: for how long it stood still before its first slot, and did not take what had been sent to it.
   std::vector<double> stops;
+  // In rounds, of one whose stops stand out, and are neither in `slots` nor in `stops` then (passing_stops.h).
+  double odd = 0;             // how long they took in all steps; 0: none do
+  double lost = 0;            // what they cost, of a step, beside all else
   std::vector<double> ready;  // by chunk: its gradient, after that part of a slot
   double up = 0;
   double down = 0;

@@ -33,6 +33,7 @@ int turn_of(Cause cause) { return cause == Cause::passing ? 0 : cause == Cause::
 void mend_stops(WorkerTimes& own) {
   const auto slot = own.slot;
   own.stops.clear();
+  own.lost = 0;
   for (auto& step : own.slots) {
     std::ranges::transform(step, step.begin(), [&](double each) { return is_odd(each, own) ? slot : each; });
   }

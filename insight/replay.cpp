@@ -1,6 +1,8 @@
 #include "insight/replay.h"
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
 
 #include "insight/item_replay.h"
 #include "insight/round_replay.h"
@@ -11,8 +13,11 @@ std::optional<double> replay(const JobTimes& times, std::size_t learning) {
   if (times.workers.empty() || times.steps == 0) {
     return std::nullopt;
   }
-  return times.items ? ItemReplay(times).step_time()
-                     : RoundReplay(times, std::max<std::size_t>(learning, 1)).step_time();
+  const auto takes =
+      times.items ? ItemReplay(times).step_time() : RoundReplay(times, std::max<std::size_t>(learning, 1)).step_time();
+  return takes ? std::optional(std::transform_reduce(times.workers.begin(), times.workers.end(), *takes, std::plus(),
+                                                     [](const WorkerTimes& worker) { return worker.lost; }))
+               : std::nullopt;
 }
 
 }  // namespace ballast::insight

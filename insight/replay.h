@@ -17,7 +17,7 @@ namespace ballast::insight {
 // each worker are done; the lead grants them by its own rules (ItemGrants). A link carries one message after the other,
 // and a lane's thread does one thing after the other. Memory for contributions is not short, and nobody comes, goes or
 // dies. It costs some microseconds for each contribution and each chunk of weights, and for each slot a look at all
-// workers.
+// workers. Stops that were taken out (passing_stops.h) cost what they did, whatever else is changed.
 std::optional<double> replay(const JobTimes& times, std::size_t learning = 20);
 
 }  // namespace ballast::insight

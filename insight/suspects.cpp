@@ -2,32 +2,17 @@
 
 #include <algorithm>
 #include <functional>
-#include <numeric>
 #include <utility>
 
 #include "insight/medians.h"
+#include "insight/passing_stops.h"
 
 namespace ballast::insight {
 namespace {
 
 constexpr double kUnheardLink = 1.3;
 constexpr double kSlowShardLink = 1.5;
-constexpr double kOddMatters = 0.02;  // of the time looked at
 constexpr std::size_t kMostSuspects = 16;
-
-// Of two the smaller.
-double lower_median(std::vector<double> values) { return quantile(std::move(values), 0.49); }
-
-// What its odd slots take more than others, and its stops before them; microseconds.
-double odd_time(const WorkerTimes& own) {
-  double time = std::accumulate(own.stops.begin(), own.stops.end(), 0.0);
-  for (const auto& step : own.slots) {
-    for (const auto slot : step) {
-      time += is_odd(slot, own) ? slot - own.slot : 0;
-    }
-  }
-  return time;
-}
 
 class Suspects {
  public:
@@ -81,16 +66,15 @@ class Suspects {
   // What passes; and those of which too few messages went to be measured by them.
   void workers() {
     const auto window = times_.step * static_cast<double>(times_.steps);
-    std::vector<double> odd;
     std::vector<double> rates;
     for (const auto& worker : times_.workers) {
-      odd.push_back(odd_time(worker));
       rates.push_back(worker.up);
     }
-    const auto usual = lower_median(odd);
+    const auto usual = usual_odd_time(times_.workers);
     for (std::size_t i = 0; i < times_.workers.size(); ++i) {
-      if (odd[i] > kOddMatters * window && odd[i] > 2 * usual) {
-        add(Cause::passing, i, odd[i] / window + 1);
+      const auto taken_out = times_.workers[i].odd;
+      if (const auto odd = odd_time(times_.workers[i]); taken_out > 0 || is_passing(odd, usual, window)) {
+        add(Cause::passing, i, (taken_out + odd) / window + 1);
       }
       const auto& own = times_.workers[i];
       if (!own.has_slots() && own.up > 0 &&

@@ -12,11 +12,11 @@ namespace ballast::insight {
 namespace {
 
 using BySteps = std::map<Step, double>;
+using ByLanes = std::map<std::uint64_t, BySteps>;
 
 // How long a version's weights were on their way, the longest, by lane.
-std::map<std::uint64_t, BySteps> longest_ways(const Peers& peers, const ProcessTrace& worker, Step first,
-                                              std::size_t steps) {
-  std::map<std::uint64_t, BySteps> longest;
+ByLanes longest_ways(const Peers& peers, const ProcessTrace& worker, Step first, std::size_t steps) {
+  ByLanes longest;
   for (const auto& record : worker.records) {
     if (record.kind != TraceKind::pull || record.step < first || record.step >= first + steps) {
       continue;
@@ -24,6 +24,19 @@ std::map<std::uint64_t, BySteps> longest_ways(const Peers& peers, const ProcessT
     if (const auto at = on_one_clock(peers, worker, record); at.second != 0 && at.third > at.second) {
       auto& took = longest[record.peer][record.step];
       took = std::max(took, static_cast<double>(at.third - at.second));
+    }
+  }
+  return longest;
+}
+
+// How long a step's contributions took from when they were ready until the kernel had them, the longest, by lane.
+ByLanes longest_sends(const ProcessTrace& worker, Step first, std::size_t steps) {
+  ByLanes longest;
+  for (const auto& record : worker.records) {
+    if (record.kind == TraceKind::push && record.step >= first && record.step < first + steps && record.first != 0 &&
+        record.third > record.first) {
+      auto& took = longest[record.peer][record.step];
+      took = std::max(took, static_cast<double>(record.third - record.first));
     }
   }
   return longest;
@@ -143,6 +156,23 @@ std::vector<double> held_up(const std::vector<double>& took) {
   return held;
 }
 
+// By what a step's messages took longer than is usual, of all lanes' the least: one lane's may wait for that lane.
+void add_late(const ByLanes& lanes, Step first, std::vector<double>& stops) {
+  constexpr double kLate = 60'000;
+  BySteps least;
+  for (const auto& [lane, steps] : lanes) {
+    const auto usual = usual_of(steps);
+    for (const auto& [step, took] : steps) {
+      const auto late = took > usual + std::max(usual, kLate) ? std::min(took - usual, kLongest) : 0;
+      const auto [known, is_first] = least.try_emplace(step, late);
+      known->second = is_first ? late : std::min(known->second, late);
+    }
+  }
+  for (const auto& [step, late] : least) {
+    stops[step - first] += late;
+  }
+}
+
 }  // namespace
 
 void shorten_long_stops(const std::vector<double>& took, WorkerTimes& worker) {
@@ -187,21 +217,9 @@ void add_silences(const ProcessTrace& worker, Step first, WorkerTimes& times) {
 
 std::vector<double> worker_stops(const Peers& peers, const ProcessTrace& worker, Step first, std::size_t steps) {
   std::vector<double> stops(steps, 0);
-  if (!worker.clock) {
-    return stops;
-  }
-  BySteps least;  // of all lanes
-  for (const auto& [lane, ways] : longest_ways(peers, worker, first, steps)) {
-    const auto usual = usual_of(ways);
-    constexpr double kLate = 100'000;
-    for (const auto& [step, took] : ways) {
-      const auto late = took > 2 * usual + kLate ? std::min(took - usual, kLongest) : 0;
-      const auto [known, is_first] = least.try_emplace(step, late);
-      known->second = is_first ? late : std::min(known->second, late);
-    }
-  }
-  for (const auto& [step, late] : least) {
-    stops[step - first] = late;
+  add_late(longest_sends(worker, first, steps), first, stops);
+  if (worker.clock) {
+    add_late(longest_ways(peers, worker, first, steps), first, stops);
   }
   return stops;
 }

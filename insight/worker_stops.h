@@ -9,8 +9,9 @@
 
 namespace ballast::insight {
 
-// By step, of `steps` from `first` on: for how many microseconds weights that had been sent to it waited beyond what is
-// usual, where they did for long, and those of all lanes: what comes late from one alone is that lane's doing. None: 0.
+// By step, of `steps` from `first` on: for how many microseconds weights that had been sent to it, and contributions
+// that it had ready, waited beyond what is usual, where they did for long, and those of all lanes: what is late with
+// one alone is that lane's doing. None: 0.
 std::vector<double> worker_stops(const Peers& peers, const ProcessTrace& worker, Step first, std::size_t steps);
 
 // Who is silent for longer than the lead has patience is given up, and others compute what he had: such a stop holds

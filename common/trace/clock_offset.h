@@ -19,7 +19,7 @@ class ClockOffset {
   // Two clocks drift apart by that much at most: a microsecond in so many, 100 of a million.
   static constexpr Micros kDrift = 10'000;
 
-  static constexpr Micros kLately = 5'000'000;
+  static constexpr Micros kLately = 2'000'000;
 
   // A frame of the lead's was heard. One that says nothing of ours gives no reading.
   void heard(const FrameClock& clock, Micros now);

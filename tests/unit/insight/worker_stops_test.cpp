@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <numeric>
+
 #include "tests/unit/insight/job_times_fixture.h"
 
 namespace ballast::insight {
@@ -39,6 +41,30 @@ TEST_CASE("worker stops: a shorter one is as long as it was, and none is made lo
   shorten_long_stops({200'000, 200'000, 200'000, 200'000, 9'000'000, 200'000, 200'000, 200'000, 200'000, 200'000},
                      worker);
   CHECK(worker.slots[4][1] == kSlot + 2'000'000);
+}
+
+// A contribution to each of two lanes in each of ten steps, which the kernel has after a millisecond.
+ProcessTrace sends() {
+  ProcessTrace worker;
+  for (Step step = 0; step < 10; ++step) {
+    for (std::uint64_t lane = 0; lane < 2; ++lane) {
+      const Micros at = 1'000'000 + 200'000 * step;
+      worker.records.push_back({step, lane, at, at, at + 1'000, 0, 0, {}, TraceKind::push});
+    }
+  }
+  return worker;
+}
+
+TEST_CASE("worker stops: contributions to all lanes that leave late are one, those to one lane wait for it") {
+  const JobTrace trace;
+  const Peers peers(trace);
+  auto worker = sends();
+  worker.records[8].third += 150'000;
+  CHECK(worker_stops(peers, worker, 0, 10) == std::vector<double>(10, 0));
+  worker.records[9].third += 120'000;
+  const auto stops = worker_stops(peers, worker, 0, 10);
+  CHECK(stops[4] == 120'000);
+  CHECK(std::accumulate(stops.begin(), stops.end(), 0.0) == 120'000);
 }
 
 // Two slots a step from step 5 on, each 100 ms, but of step 8 one; and nothing for `silent` microseconds from its end

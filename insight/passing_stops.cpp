@@ -1,0 +1,116 @@
+#include "insight/passing_stops.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include "insight/medians.h"
+#include "insight/suspects.h"
+
+namespace ballast::insight {
+namespace {
+
+constexpr std::size_t kStepsAfter = 3;  // steps
+
+double odd_time_of_step(const WorkerTimes& own, std::size_t step) {
+  double time = step < own.stops.size() ? own.stops[step] : 0;
+  for (const auto slot : own.slots[step]) {
+    time += is_odd(slot, own) ? slot - own.slot : 0;
+  }
+  return time;
+}
+
+// By step, whose stops it has: the place among the workers; nobody's.
+using Stopped = std::vector<std::optional<std::size_t>>;
+
+Stopped stopped(const JobTimes& times, const std::vector<std::size_t>& passing) {
+  Stopped who(times.steps);
+  for (std::size_t step = 0; step < times.steps; ++step) {
+    double longest = 0;
+    for (const auto place : passing) {
+      if (const auto odd = odd_time_of_step(times.workers[place], step); odd > longest) {
+        longest = odd;
+        who[step] = place;
+      }
+    }
+  }
+  return who;
+}
+
+// Those after a step with stops are its, as long as none has stops of its own.
+Stopped with_those_after(const Stopped& stopped) {
+  auto who = stopped;
+  for (std::size_t step = 0; step < stopped.size(); ++step) {
+    const auto last = std::min(stopped.size() - 1, step + kStepsAfter);
+    for (auto next = step + 1; stopped[step] && next <= last && !stopped[next]; ++next) {
+      who[next] = stopped[step];
+    }
+  }
+  return who;
+}
+
+double usual_step(const std::vector<double>& took, const Stopped& held) {
+  std::vector<double> sound;
+  for (std::size_t step = 0; step < took.size(); ++step) {
+    if (!held[step]) {
+      sound.push_back(took[step]);
+    }
+  }
+  return median(sound.empty() ? took : std::move(sound));
+}
+
+}  // namespace
+
+double odd_time(const WorkerTimes& own) {
+  double time = 0;
+  for (std::size_t step = 0; step < own.slots.size(); ++step) {
+    time += odd_time_of_step(own, step);
+  }
+  return time;
+}
+
+bool is_passing(double odd, double usual, double window) {
+  constexpr double kMatters = 0.02;
+  return odd > kMatters * window && odd > 2 * usual;
+}
+
+double usual_odd_time(const std::vector<WorkerTimes>& workers) {
+  std::vector<double> odd;
+  std::ranges::transform(workers, std::back_inserter(odd), odd_time);
+  return lower_median(std::move(odd));
+}
+
+void take_out_stops(const std::vector<double>& took, JobTimes& times) {
+  const auto window = times.step * static_cast<double>(times.steps);
+  const auto usual_odd = usual_odd_time(times.workers);
+  std::vector<std::size_t> passing;
+  for (std::size_t i = 0; i < times.workers.size(); ++i) {
+    if (is_passing(odd_time(times.workers[i]), usual_odd, window)) {
+      passing.push_back(i);
+    }
+  }
+  if (passing.empty() || took.size() != times.steps) {
+    return;
+  }
+  const auto held = with_those_after(stopped(times, passing));
+  const auto usual = usual_step(took, held);
+  std::vector<double> lost(times.workers.size(), 0);
+  for (std::size_t step = 0; step < took.size(); ++step) {
+    if (held[step]) {
+      lost[*held[step]] += took[step] - usual;
+    }
+  }
+  for (const auto place : passing) {
+    auto& own = times.workers[place];
+    own.odd = odd_time(own);
+    own.lost = std::clamp(lost[place], 0.0, window / 2) / static_cast<double>(times.steps);
+    own.stops.assign(own.stops.size(), 0);
+    for (auto& step : own.slots) {
+      std::ranges::transform(step, step.begin(), [&](double slot) { return is_odd(slot, own) ? own.slot : slot; });
+    }
+  }
+}
+
+}  // namespace ballast::insight
