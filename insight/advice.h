@@ -19,7 +19,7 @@ enum class Change : std::uint8_t {
   slots,          // another number of them: other sums, so other bits
   ssp,            // in the place of rounds: another model
   fewer_workers,  // the job does as well with those that are left
-  mend,           // what is found; nothing else helps
+  mend,           // what is found; nothing else helps, or far less
 };
 
 struct Advice {
@@ -28,6 +28,9 @@ struct Advice {
   // Of lanes of each shard, slots or workers that the job would have; the bound of ssp; how many times as wide a bound.
   std::size_t number = 0;
   double gain = 1;  // the job takes so many times as long as it would then
+  // What is found, where to mend it would gain far more than the change: as who and gain of mend.
+  std::vector<std::string> to_mend = {};
+  double mended = 1;
 };
 
 // By replays of the job with each change; the one that gains most, and among those that gain nearly the same the one

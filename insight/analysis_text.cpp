@@ -75,27 +75,30 @@ std::string line_of(const insight::Severity& found) {
   auto line = beginning(found.who, words.name) + fixed(found.takes, 1) + " ms " + words.of;
   if (found.resource == Resource::processor) {
     line += ", of which it had a processor for " + fixed(found.ideal, 1) + " ms";
-  } else if (found.resource != Resource::data && found.resource != Resource::storage) {
+  } else if (found.ideal > 0) {
     line += ", its peers " + fixed(found.ideal, 1) + " ms";
   }
   return line + ": " + fixed(found.times, 2) + " x\n";
 }
 
-std::string heading(const insight::JobTrace& trace, std::optional<insight::Window> steps) {
-  if (!steps) {
-    steps = {~Step{0}, 0};
-    for (const auto& process : trace.processes) {
-      for (const auto& record : process.records) {
-        if (record.kind == TraceKind::slot) {
-          steps = {std::min(steps->first, record.step), std::max(steps->last, record.step)};
-        }
+// Nothing: no slot was computed.
+std::optional<insight::Window> computed(const insight::JobTrace& trace) {
+  std::optional<insight::Window> steps;
+  for (const auto& process : trace.processes) {
+    for (const auto& record : process.records) {
+      if (record.kind == TraceKind::slot) {
+        steps = steps ? insight::Window{std::min(steps->first, record.step), std::max(steps->last, record.step)}
+                      : insight::Window{record.step, record.step};
       }
     }
   }
-  return "job " + trace.job +
-         (steps->first > steps->last
-              ? ": no slot was computed\n"
-              : ", steps " + std::to_string(steps->first) + " to " + std::to_string(steps->last) + "\n");
+  return steps;
+}
+
+std::string nobody_is_slower(const std::vector<insight::Severity>& found) {
+  return std::ranges::count(found, Resource::compute, &insight::Severity::resource) > 1
+             ? "nobody is slower than his peers\n"
+             : "one worker has computed: there is nobody to compare it with\n";
 }
 
 std::string names(const std::vector<std::string>& all) {
@@ -155,10 +158,17 @@ const char* name_of(insight::Cause cause) {
 
 std::string severity_lines(const insight::JobTrace& trace, const std::optional<insight::Window>& steps,
                            const std::vector<insight::Severity>& found, bool all) {
-  auto text = heading(trace, steps);
+  const auto shown = steps ? steps : computed(trace);
+  if (!shown) {
+    return "job " + trace.job +
+           ": no slot was computed, so nothing can be told of who is slow; why a job makes no progress `ballast "
+           "doctor` "
+           "tells\n";
+  }
+  auto text =
+      "job " + trace.job + ", steps " + std::to_string(shown->first) + " to " + std::to_string(shown->last) + "\n";
   const auto slow = std::ranges::count_if(found, &insight::Severity::is_slow);
-  text += slow == 0 ? "nobody is slower than his peers\n"
-                    : "slower than " + std::string(slow == 1 ? "its" : "their") + " peers:\n";
+  text += slow == 0 ? nobody_is_slower(found) : "slower than " + std::string(slow == 1 ? "its" : "their") + " peers:\n";
   for (const auto& one : found) {
     if (one.is_slow) {
       text += line_of(one);
@@ -258,7 +268,11 @@ std::string lasting_lines(const std::vector<insight::LastingCause>& lasting, std
 }
 
 std::string advice_line(const insight::Advice& advice) {
-  const auto gain = ": a step then takes " + of_whole(1 - 1 / advice.gain) + " less";
+  auto gain = ": a step then takes " + of_whole(1 - 1 / advice.gain) + " less";
+  if (!advice.to_mend.empty()) {
+    gain +=
+        "; if what holds up " + names(advice.to_mend) + " can be mended, " + of_whole(1 - 1 / advice.mended) + " less";
+  }
   switch (advice.change) {
     case insight::Change::leave_out:
       return "advice: leave " + names(advice.who) + " out" + gain + "\n";
@@ -283,7 +297,7 @@ std::string advice_line(const insight::Advice& advice) {
       return "advice: " + count_text(advice.number, "worker") + (advice.number == 1 ? " does" : " do") +
              " as well: a step takes " + of_whole(std::max(0.0, 1 / advice.gain - 1)) + " more with the fastest\n";
     case insight::Change::mend:
-      return "advice: mend what holds up " + names(advice.who) + "; nothing else that was tried gains 3 %" + gain +
+      return "advice: mend what holds up " + names(advice.who) + "; all else that was tried gains far less" + gain +
              "\n";
     case insight::Change::none:
       break;
@@ -293,14 +307,21 @@ std::string advice_line(const insight::Advice& advice) {
 
 std::string analysis_lines(const insight::JobTrace& trace, const insight::Analysis& analysis, std::size_t steps,
                            bool all) {
+  if (!analysis.window && !computed(trace)) {
+    return severity_lines(trace, {}, {}, all);
+  }
   return severity_lines(trace, analysis.window, analysis.severities, all) + verdict_lines(analysis.verdict) +
          lasting_lines(analysis.lasting, analysis.windows, steps) +
          (analysis.verdict ? advice_line(analysis.advice) : std::string());
 }
 
 std::string advice_json(const insight::Advice& advice) {
-  return dumped(
-      {{"advice", word_for(advice.change)}, {"who", advice.who}, {"number", advice.number}, {"gain", advice.gain}});
+  nlohmann::ordered_json json = {
+      {"advice", word_for(advice.change)}, {"who", advice.who}, {"number", advice.number}, {"gain", advice.gain}};
+  if (!advice.to_mend.empty()) {
+    json["mend"] = {{"who", advice.to_mend}, {"gain", advice.mended}};
+  }
+  return dumped(json);
 }
 
 }  // namespace ballast

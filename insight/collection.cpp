@@ -25,7 +25,7 @@ class Collector {
     for (bool ends = false; !ends && process.records.size() < TraceRing::kOfProcess;) {
       const auto part = next(asked);
       if (!part) {
-        collected_.silent.push_back(process.name);
+        collected_.trace.silent.push_back(process.name);
         break;
       }
       std::ranges::copy_if(part->records, std::back_inserter(process.records),

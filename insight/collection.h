@@ -17,8 +17,6 @@ std::string name_in(const Status& status, const TraceSource& source);
 
 struct Collected {
   JobTrace trace;
-  // Whose records are not all there, by name: they did not answer, or there were more than `most` before theirs.
-  std::vector<std::string> silent;
   bool is_full = false;  // there were more than `most`
 };
 

@@ -36,7 +36,9 @@ struct JobTrace {
   std::string job;
   std::optional<SharingRules> rules = {};  // none: it is not in rounds
   std::vector<ProcessTrace> processes = {};
-  std::string mode = {};                 // as in the job's file; empty: not known
+  std::string mode = {};  // as in the job's file; empty: not known
+  // Whose records are not all there, by name: they did not answer, or there was no room for theirs.
+  std::vector<std::string> silent = {};
   std::optional<TimeSpan> part_of = {};  // of a job in items: what was measured then is all that it has
 };
 

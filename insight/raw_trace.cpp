@@ -61,6 +61,9 @@ Json rules_to_json(const SharingRules& rules) {
 }
 
 SharingRules rules_of(const Json& json) {
+  if (const auto slots = number<Slot>(json.at("slots")); slots == 0 || slots > kMaxSlots) {
+    throw std::runtime_error("is no trace of a job: it has " + std::to_string(slots) + " slots");
+  }
   return {number<Slot>(json.at("slots")), number<std::uint32_t>(json.at("chunks")),
           number<std::uint64_t>(json.at("bytes")), json.at("by_speed").get<bool>(),
           json.at("redistributes").get<bool>()};
@@ -119,6 +122,9 @@ void write_raw_trace(std::ostream& out, const JobTrace& trace) {
   if (!trace.mode.empty()) {
     out << ",\"mode\":" << dumped(trace.mode);
   }
+  if (!trace.silent.empty()) {
+    out << ",\"silent\":" << dumped(trace.silent);
+  }
   out << ",\"processes\":[";
   for (std::size_t i = 0; i < trace.processes.size(); ++i) {
     const auto& process = trace.processes[i];
@@ -149,10 +155,14 @@ JobTrace read_raw_trace(std::istream& in) try {
     trace.rules = rules_of(json.at("rules"));
   }
   trace.mode = json.value("mode", std::string());
+  trace.silent = json.value("silent", std::vector<std::string>());
   for (const auto& process : json.at("processes")) {
     trace.processes.push_back(process_of(process));
   }
   return trace;
+} catch (const Json::parse_error& error) {
+  throw std::runtime_error("is no whole trace of `ballast trace --raw`: it is cut off, or no JSON, at byte " +
+                           std::to_string(error.byte));
 } catch (const Json::exception& error) {
   throw std::runtime_error(std::string("is no whole trace of `ballast trace --raw`: ") + error.what());
 }

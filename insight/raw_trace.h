@@ -9,8 +9,8 @@
 
 namespace ballast::insight {
 
-// One JSON object: "format" 1, the job's name, and by process its name, role, place, clock and records, each a list of
-// its kind's name and its numbers in the order of TraceRecord.
+// One JSON object: "format" 1, the job's name, who did not answer ("silent"), and by process its name, role, place,
+// clock and records, each a list of its kind's name and its numbers in the order of TraceRecord.
 void write_raw_trace(std::ostream& out, const JobTrace& trace);
 
 // Throws std::runtime_error with what is wrong and where; follows the file's name.

@@ -25,14 +25,20 @@ double milliseconds(Micros from, Micros until) { return until > from ? static_ca
 // Of each worker or lane, by its place among the processes.
 using ByProcess = std::map<std::size_t, double>;
 
-double median_of_others(const ByProcess& values, std::size_t self) {
+std::vector<double> of_others(const ByProcess& values, std::size_t self) {
   std::vector<double> others;
   for (const auto& [process, value] : values) {
     if (process != self) {
       others.push_back(value);
     }
   }
-  return median(std::move(others));
+  return others;
+}
+
+// So that one of two that are slow does not hide the other from a third: slots of those that are sound differ little,
+// and of two the quicker counts; what links take differs by who came first.
+double usual_of(Resource resource, std::vector<double> others) {
+  return resource == Resource::compute ? lower_median(std::move(others)) : middle(std::move(others));
 }
 
 class Measured {
@@ -201,8 +207,8 @@ class Measured {
 
   void against_peers(Resource resource, const ByProcess& takes, double slow, double least) {
     for (const auto& [process, typical] : takes) {
-      const auto peers = takes.size() > 1 ? median_of_others(takes, process) : typical;
-      const auto ideal = std::max(peers, least);
+      const auto peers = usual_of(resource, of_others(takes, process));  // 0: there are none
+      const auto ideal = takes.size() > 1 ? std::max(peers, least) : typical;
       const auto times = ideal > 0 ? std::max(1.0, typical / ideal) : 1;
       found_.push_back({resource, trace_.processes[process].name, process, typical, peers, times, times > slow});
     }

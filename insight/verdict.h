@@ -42,7 +42,7 @@ struct Verdict {
   std::size_t steps = 0;       // that were looked at
   double step = 0;             // milliseconds that one of them took
   double replayed = 0;         // that one takes in the replay
-  double slowdown = 1;         // against the job with all that is found mended
+  double slowdown = 1;         // against the job with all that is found mended, or one of it if that gains more
   std::vector<Finding> found;  // the one first that matters most
   Slot items = 0;              // of a step, of a job in items: any so many are one; 0: it is in rounds
 };

@@ -1,5 +1,6 @@
 #include "cli/asking/analyze.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
@@ -8,6 +9,7 @@
 #include <stdexcept>
 #include <thread>
 
+#include "cli/asking/finished_run.h"
 #include "cli/asking/lead_address.h"
 #include "cli/asking/trace.h"
 #include "cli/asking/trace_collector.h"
@@ -24,13 +26,21 @@ constexpr Step kMore = 2;  // steps: that before the first window, whose end is 
 
 bool is_file(const AnalyzeOptions& options) { return std::filesystem::is_regular_file(options.where); }
 
+void tell_silent(const insight::JobTrace& trace, const char* said) {
+  for (const auto& name : trace.silent) {
+    std::fprintf(stderr, "%s: %s\n", name.c_str(), said);
+  }
+}
+
 std::optional<insight::JobTrace> trace_of(const AnalyzeOptions& options) {
   if (!is_file(options)) {
     return collect_trace({options.where, options.keys, options.steps * options.windows + kMore, {}, false});
   }
   std::ifstream in(options.where, std::ios::binary);
   try {
-    return insight::read_raw_trace(in);
+    auto trace = insight::read_raw_trace(in);
+    tell_silent(trace, "did not answer when this was read: what it had measured is not there, or not all of it");
+    return trace;
   } catch (const std::runtime_error& error) {
     throw UsageError(options.where + ": " + error.what());
   }
@@ -48,6 +58,31 @@ void tell(const AnalyzeOptions& options, const insight::JobTrace& trace, const i
   std::fflush(stdout);
 }
 
+bool has_finished(const std::string& where) {
+  const auto job = job_of_run(where);
+  return job && finish_in_databases(*job, where);
+}
+
+bool has_slots(const insight::JobTrace& trace) {
+  return std::ranges::any_of(trace.processes, [](const auto& process) {
+    return std::ranges::any_of(process.records, [](const auto& record) { return record.kind == TraceKind::slot; });
+  });
+}
+
+// Of a window of a job that goes on, or was just at its end.
+void tell_window(TraceCollector& collector, insight::Analyst& analyst, const AnalyzeOptions& options, Step whole,
+                 Step open) {
+  const auto trace = collector.collect(options.steps * options.windows + kMore + open - whole);
+  if (!trace) {
+    std::fprintf(stderr, "%s\n", collector.why().c_str());
+  } else if (collector.is_over() && !has_slots(*trace)) {
+    std::fprintf(stderr, "the job is over: what was measured of its last steps is gone with its processes\n");
+  } else {
+    tell_silent(*trace, "does not answer");
+    tell(options, *trace, analyst.analyze(*trace, {options.steps, options.windows, whole - 1}));
+  }
+}
+
 // Windows end where the number of steps does, so that each is looked at once.
 int follow(const AnalyzeOptions& options) {
   TraceCollector collector(lead_address(options.where), operator_keys(options.where, options.keys));
@@ -56,19 +91,15 @@ int follow(const AnalyzeOptions& options) {
   while (true) {
     const auto status = collector.ask_status();
     if (!status) {
+      if (has_finished(options.where)) {
+        return 0;
+      }
       std::fprintf(stderr, "%s\n", collector.why().c_str());
       return 1;
     }
     const auto whole = status->step / options.steps * options.steps;
     if (until && whole > *until) {
-      if (const auto trace = collector.collect(options.steps * options.windows + kMore + status->step - whole)) {
-        for (const auto& name : collector.silent()) {
-          std::fprintf(stderr, "%s: does not answer\n", name.c_str());
-        }
-        tell(options, *trace, analyst.analyze(*trace, {options.steps, options.windows, whole - 1}));
-      } else {
-        std::fprintf(stderr, "%s\n", collector.why().c_str());
-      }
+      tell_window(collector, analyst, options, whole, status->step);
     }
     until = whole;
     if (is_over(status->phase)) {

@@ -86,7 +86,7 @@ class Look {
   // Of one that may only be slow.
   void longer() {
     const auto pace = seen_.after->steps_per_second;
-    const bool may_be = pace > 0 && seen_.seconds < kSteps / pace;
+    const bool may_be = diagnosis_.is_short = pace > 0 && seen_.seconds < kSteps / pace;
     found("no step ended in " + fixed(seen_.seconds, 1) + " s" +
               (may_be ? ", which is no longer than its last ones took (" + fixed(1 / pace, 1) + " s each)"
                       : std::string(", and nobody says what it waits for")),
@@ -246,7 +246,7 @@ std::string process_rows(const JobSeen& seen) {
                   starved, written, descriptors, memory);
     return std::string(line.data());
   };
-  auto text = row("process", "pid", "state", "processor", "waits for one", "written/s", "descriptors", "memory");
+  auto text = row("process", "pid", "state", "processor", "lacks one for", "written/s", "descriptors", "memory");
   for (const auto& process : seen.processes) {
     const auto pid = std::to_string(process.pid);
     if (!process.footprint) {
@@ -290,9 +290,12 @@ nlohmann::ordered_json json_of(const WaitChain& chain) {
 bool goes_on(const JobSeen& seen) {
   const bool has_ended_badly =
       seen.after && (seen.after->phase == JobPhase::failed || seen.after->phase == JobPhase::stopped);
+  if (seen.after && seen.after->phase == JobPhase::finished) {
+    return true;
+  }
   return seen.before && seen.after && !has_ended_badly &&
-         (seen.after->phase == JobPhase::finished || seen.after->step > seen.before->step ||
-          slots_of(*seen.after) > slots_of(*seen.before) || evaluated(*seen.after) != evaluated(*seen.before));
+         (seen.after->step > seen.before->step || slots_of(*seen.after) > slots_of(*seen.before) ||
+          evaluated(*seen.after) != evaluated(*seen.before));
 }
 
 Diagnosis diagnose(const JobSeen& seen) { return Look(seen).all(); }
@@ -306,7 +309,8 @@ std::string diagnosis_text(const JobSeen& seen, const Diagnosis& diagnosis) {
             : diagnosis.goes_on && seen.before
                 ? ", goes on: " + count_text(seen.after->step - std::min(seen.before->step, seen.after->step), "step") +
                       " in " + fixed(seen.seconds, 1) + " s\n"
-                : ", makes no progress\n";
+            : diagnosis.is_short ? ", no step has ended yet\n"
+                                 : ", makes no progress\n";
   } else {
     text = "the lead at " + seen.lead + " does not answer\n";
   }

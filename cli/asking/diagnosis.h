@@ -41,6 +41,7 @@ struct JobSeen {
 
 struct Diagnosis {
   bool goes_on = false;
+  bool is_short = false;  // the look was: no longer than two of the job's last steps took
   // What keeps the job from going on, the most likely first, each with what to do. Of a job that goes on: what is wrong
   // all the same.
   struct Finding {

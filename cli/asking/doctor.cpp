@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "cli/asking/diagnosis.h"
+#include "cli/asking/finished_run.h"
 #include "cli/asking/footprint.h"
 #include "cli/asking/lead_address.h"
 #include "cli/asking/trace_collector.h"
@@ -119,10 +120,24 @@ JobSeen look(const DoctorOptions& options) {
   return seen;
 }
 
+// Of a run whose job has finished and whose processes are gone.
+std::optional<JobSeen> end_of(const std::string& where) {
+  const auto job = job_of_run(where);
+  auto status = job ? finished_run(*job, where) : std::nullopt;
+  if (!status) {
+    return std::nullopt;
+  }
+  JobSeen seen;
+  seen.job = where;
+  seen.after = std::move(status);
+  return seen;
+}
+
 }  // namespace
 
 int doctor(const DoctorOptions& options) {
-  const auto seen = look(options);
+  const auto end = end_of(options.where);
+  const auto seen = end ? *end : look(options);
   const auto diagnosis = diagnose(seen);
   const auto text = options.json ? diagnosis_json(seen, diagnosis) : diagnosis_text(seen, diagnosis);
   std::fputs(text.c_str(), stdout);

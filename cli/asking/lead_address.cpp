@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <system_error>
 
+#include "cli/asking/finished_run.h"
 #include "cli/run_folder/run_folder.h"
 #include "cli/run_folder/run_lock.h"
 #include "common/command/usage_error.h"
@@ -20,6 +21,11 @@ std::string written_in(const std::filesystem::path& folder) {
   // Servers that were started by hand, as packaging/slurm does, have no lock.
   if (std::filesystem::exists(folder / "lock", unknown) && !has_living_run(folder)) {
     const auto word = shell_word(folder.string());
+    const auto job = job_of_run(folder.string());
+    if (job && finished_run(*job, folder.string())) {
+      throw std::runtime_error("no process of the run in " + folder.string() +
+                               " lives, and its job has finished; `ballast status " + word + "` tells its end");
+    }
     throw std::runtime_error("no process of the run in " + folder.string() + " lives; `ballast inspect " + word +
                              "` tells what it holds, `ballast run --resume " + word +
                              "` goes on with a job that is not at its end");

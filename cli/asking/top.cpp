@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <deque>
 #include <optional>
+#include <thread>
 #include <utility>
 
 #include "cli/asking/lead_address.h"
@@ -125,10 +126,10 @@ class Top {
   int once() {
     constexpr std::chrono::seconds kPatience{5};
     constexpr TopSize kPlain{200, 10'000};
-    for (const auto until = Clock::now() + kPatience; Clock::now() < until && !view_.status;) {
-      client_.ask();
-      poll_.wait(kAskEvery.count());
-      hear();
+    look(kPatience);
+    if (view_.status) {  // slots a second take two looks
+      std::this_thread::sleep_for(std::chrono::duration<double>(options_.every));
+      look(kPatience);
     }
     auto lines = top_lines(view_, kPlain);
     lines.pop_back();  // there are no keys
@@ -148,6 +149,14 @@ class Top {
   }
 
  private:
+  void look(std::chrono::seconds patience) {
+    for (const auto began = Clock::now(); Clock::now() < began + patience && heard_at_ < began;) {
+      client_.ask();
+      poll_.wait(kAskEvery.count());
+      hear();
+    }
+  }
+
   void turn() {
     if (Clock::now() >= ask_at_) {
       ask_at_ =

@@ -126,7 +126,7 @@ std::string row(const TopView& view, const SessionStatus& session) {
   const std::array<std::string, kTopColumns> values = {session.name,
                                                        std::to_string(session.step),
                                                        fixed(rate_of(view, session), 1),
-                                                       milliseconds(session.slot_time),
+                                                       session.slot_time == 0 ? "" : milliseconds(session.slot_time),
                                                        milliseconds(session.phases.data_wait),
                                                        milliseconds(session.phases.pull),
                                                        milliseconds(compute_of(session)),
@@ -187,7 +187,9 @@ std::vector<std::string> top_lines(const TopView& view, TopSize size) {
   const auto room = size.lines - std::min(size.lines, lines.size() + kBeside);
   const auto shown = std::min(room, rows.size());
   const auto first = std::min(view.first, rows.size() - shown);
-  lines.push_back(heading(view));
+  if (view.status) {
+    lines.push_back(heading(view));
+  }
   for (std::size_t i = first; i < first + shown; ++i) {
     lines.push_back(row(view, *rows[i]));
   }

@@ -97,11 +97,13 @@ std::optional<insight::JobTrace> collect_trace(const TraceOptions& options) {
     std::fprintf(stderr, "%s\n", collector.why().c_str());
     return std::nullopt;
   }
-  for (const auto& name : collector.silent()) {
+  for (const auto& name : trace->silent) {
     std::fprintf(stderr, "%s: does not answer\n", name.c_str());
   }
   if (records_of(*trace) == 0) {
-    std::fprintf(stderr, "nobody has measured anything yet: the job has not begun to train\n");
+    std::fprintf(stderr, "%s\n",
+                 collector.is_over() ? "the job is over: what its processes had measured is gone with them"
+                                     : "nobody has measured anything yet: the job has not begun to train");
     return std::nullopt;
   }
   tell_losses(*trace);

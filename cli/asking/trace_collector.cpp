@@ -103,18 +103,17 @@ std::optional<insight::JobTrace> TraceCollector::collect_soon(Step steps, const 
 }
 
 std::optional<insight::JobTrace> TraceCollector::collect(Step steps, const AskOne& ask_one) {
-  silent_.clear();
   const auto status = ask_status();
   if (!status || client_.version() < kClocksSince) {
     return std::nullopt;
   }
+  is_over_ = ballast::is_over(status->phase);
   const auto who = ask({}, kLeadPatience);
   if (!who) {
     return std::nullopt;
   }
   auto collected =
       insight::collect(*status, *who, steps, kMost, [&](const TraceAsked& asked) { return ask_one(*status, asked); });
-  silent_ = std::move(collected.silent);
   return std::move(collected.trace);
 }
 

@@ -21,8 +21,8 @@ class TraceCollector {
   TraceCollector(const std::string& lead, std::unique_ptr<ClientKeys> keys);
 
   // Of the steps from `steps` before the one that is open now on. Nothing: the lead does not answer, or knows no such
-  // question; why() says which. Who does not answer has no records, and is named by silent() until the next one. Of
-  // more than kMost records the rest is left out, and those who have it are among them.
+  // question; why() says which. Who does not answer has no records, and is named in the trace (`silent`). Of more
+  // than kMost records the rest is left out, and those who have it are among them.
   std::optional<insight::JobTrace> collect(Step steps);
   // The same for as long as `all` says, and not of those that have such a name.
   std::optional<insight::JobTrace> collect_soon(Step steps, const std::vector<std::string>& without,
@@ -38,8 +38,10 @@ class TraceCollector {
   // Nothing: the lead does not answer; why() says why.
   std::optional<Status> ask_status();
 
+  // Whether the job was at its end when collect() asked.
+  [[nodiscard]] bool is_over() const { return is_over_; }
+
   [[nodiscard]] std::string why() const;
-  [[nodiscard]] const std::vector<std::string>& silent() const { return silent_; }
 
   static constexpr std::size_t kMost = std::size_t{1} << 24U;  // 1 GiB
 
@@ -58,7 +60,7 @@ class TraceCollector {
   StatusClient client_;
   Poll poll_;
   std::uint64_t number_ = 0;
-  std::vector<std::string> silent_;
+  bool is_over_ = false;
 };
 
 }  // namespace ballast

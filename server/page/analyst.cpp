@@ -114,10 +114,10 @@ std::string PageAnalyst::told(const insight::Collected& collected, double asked_
       .boolean(analysis.is_too_large);
   text.raw(",\"silent\":[");
   bool is_first = true;
-  for (std::size_t i = 0; i < collected.silent.size() && i < kNames; ++i) {
-    text.next(is_first).text(collected.silent[i]);
+  for (std::size_t i = 0; i < collected.trace.silent.size() && i < kNames; ++i) {
+    text.next(is_first).text(collected.trace.silent[i]);
   }
-  text.raw("],\"silent_count\":").integer(collected.silent.size()).raw(",\"waterfall\":");
+  text.raw("],\"silent_count\":").integer(collected.trace.silent.size()).raw(",\"waterfall\":");
   text.raw(waterfall_text(insight::waterfall_of(collected.trace, kRows, kSpans)));
   return text.raw("}").take();
 }

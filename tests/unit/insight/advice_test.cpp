@@ -51,6 +51,25 @@ TEST_CASE("advice: where nothing else helps, what holds it up is to be mended") 
   CHECK(hardly.change == Change::none);  // the whole slowdown is 1.01
 }
 
+TEST_CASE("advice: to mend what costs far more comes before a change, and is said beside one otherwise") {
+  auto times = job_of(3, 3);
+  times.rules.slots = 4;  // one worker computes two: six slots take two thirds
+  const auto told = [&](double gain) {
+    return advice(times, judged(times, {{Cause::compute, "worker w1", 3, gain, gain, 0}}));
+  };
+  CHECK(told(1.04).change == Change::slots);
+  CHECK(told(1.04).to_mend.empty());
+  const auto both = told(3);
+  CHECK(both.change == Change::slots);
+  CHECK(both.to_mend == std::vector<std::string>{"worker w1"});
+  CHECK(both.mended == 3);
+  times.rules.slots = 3;
+  times.workers[1].fetch = 140'000;  // nothing that is tried helps much
+  const auto far = advice(times, judged(times, {{Cause::data, "worker w1", 3, 1.4, 1.4, 0}}));
+  CHECK(far.change == Change::mend);
+  CHECK(far.who == std::vector<std::string>{"worker w1"});
+}
+
 TEST_CASE("advice: a lane without a processor is given no others") {
   auto times = job_of(3, 12);
   times.sum = {300'000, 300'000};

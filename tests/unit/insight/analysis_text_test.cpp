@@ -43,9 +43,17 @@ TEST_CASE("what is slow is told in a line each, the rest only if it is asked for
 }
 
 TEST_CASE("where nobody is slow that is said, and so it is where nothing was computed") {
-  CHECK(severity_lines(of_steps(0, 9), insight::Window{3, 3}, {kFound[3]}, false) ==
+  CHECK(severity_lines(of_steps(0, 9), insight::Window{3, 3}, {kFound[3], kFound[3]}, false) ==
         "job a, steps 3 to 3\nnobody is slower than his peers\n");
-  CHECK(severity_lines({"a", {}}, std::nullopt, {}, true).starts_with("job a: no slot was computed\n"));
+  CHECK(severity_lines({"a", {}}, std::nullopt, {}, true)
+            .starts_with("job a: no slot was computed, so nothing can be told"));
+}
+
+TEST_CASE("a worker that has computed alone is compared with nobody") {
+  CHECK(severity_lines(of_steps(0, 9), insight::Window{0, 9},
+                       {{insight::Resource::compute, "worker a", 0, 40, 0, 1, false}}, true) ==
+        "job a, steps 0 to 9\none worker has computed: there is nobody to compare it with\nas fast as their peers:\n"
+        "  worker a                   compute                 40.0 ms a slot: 1.00 x\n");
 }
 
 TEST_CASE("programs are told all of it, an object a line") {
@@ -121,9 +129,15 @@ TEST_CASE("what to change is told in plain words, with what it gains") {
   CHECK(advice_line({Change::fewer_workers, {}, 2, 1.02}) ==
         "advice: 2 workers do as well: a step takes 0.0 % more with the fastest\n");
   CHECK(advice_line({Change::mend, {"shard 0 lane 1"}, 0, 1.25}) ==
-        "advice: mend what holds up shard 0 lane 1; nothing else that was tried gains 3 %: a step then takes 20.0 % "
+        "advice: mend what holds up shard 0 lane 1; all else that was tried gains far less: a step then takes 20.0 % "
         "less\n");
+  CHECK(advice_line({Change::slots, {}, 12, 1.25, {"worker b"}, 2}) ==
+        "advice: cut a step into 12 slots (other sums, so other bits): a step then takes 20.0 % less; if what holds up "
+        "worker b can be mended, 50.0 % less\n");
   CHECK(advice_line({}) == "advice: leave it as it is; nothing that was tried gains 3 %\n");
+  CHECK(advice_json({Change::slots, {}, 12, 1.25, {"worker b"}, 2}) ==
+        R"({"advice":"slots","who":[],"number":12,"gain":1.25,"mend":{"who":["worker b"],"gain":2.0}})"
+        "\n");
   CHECK(advice_json({Change::leave_out, {"worker b"}, 3, 1.25}) ==
         R"({"advice":"leave out","who":["worker b"],"number":3,"gain":1.25})"
         "\n");

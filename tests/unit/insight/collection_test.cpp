@@ -64,7 +64,7 @@ TEST_CASE("collection: of everybody, part by part, from so many steps back on") 
   CHECK(found.trace.processes[0].records.size() == 5);
   CHECK(found.trace.processes[1].name == "worker w");
   CHECK(found.trace.processes[1].records.size() == 3);
-  CHECK(found.silent.empty());
+  CHECK(found.trace.silent.empty());
   CHECK_FALSE(found.is_full);
   CHECK(std::ranges::all_of(found.trace.processes, &ProcessTrace::told_all));
 }
@@ -74,7 +74,7 @@ TEST_CASE("collection: who does not answer is named") {
   Told told;
   told.records = {{kCollectedLane, 1}};
   const auto found = collect(asked.status, asked.who, 20, 1'000, std::ref(told));
-  CHECK(found.silent == std::vector<std::string>{"worker w"});
+  CHECK(found.trace.silent == std::vector<std::string>{"worker w"});
   CHECK_FALSE(found.is_full);
   CHECK(found.trace.processes[0].told_all);
   CHECK_FALSE(found.trace.processes[1].told_all);
@@ -87,7 +87,7 @@ TEST_CASE("collection: who tells a part and no more has not told all") {
   const auto found = collect(asked.status, asked.who, 20, 1'000, [&](const TraceAsked& question) {
     return question.from >= 4 ? std::nullopt : told(question);
   });
-  CHECK(found.silent == std::vector<std::string>{"shard 0 lane 0"});
+  CHECK(found.trace.silent == std::vector<std::string>{"shard 0 lane 0"});
   CHECK(found.trace.processes[0].records.size() == 4);
   CHECK_FALSE(found.trace.processes[0].told_all);
   CHECK(found.trace.processes[1].told_all);
@@ -101,7 +101,7 @@ TEST_CASE("collection: no more than the most, and who has more is named") {
   CHECK(found.is_full);
   CHECK(found.trace.processes[0].records.size() == 4);
   CHECK_FALSE(found.trace.processes[0].told_all);
-  CHECK(found.silent == std::vector<std::string>{"shard 0 lane 0", "worker w"});
+  CHECK(found.trace.silent == std::vector<std::string>{"shard 0 lane 0", "worker w"});
 }
 
 }  // namespace

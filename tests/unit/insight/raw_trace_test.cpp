@@ -81,9 +81,22 @@ TEST_CASE("raw trace: what is written is read, to the last bit") {
   }
 }
 
+TEST_CASE("raw trace: who did not answer is kept") {
+  auto trace = random_trace(1);
+  trace.silent = {"worker \"x\"", "shard 0 lane 1"};
+  std::istringstream in(written(trace));
+  CHECK(read_raw_trace(in).silent == trace.silent);
+}
+
 TEST_CASE("raw trace: what is none is refused with a reason") {
   CHECK(refusal("").find("is no whole trace") != std::string::npos);
+  CHECK(refusal("\xff\xfe").ends_with("it is cut off, or no JSON, at byte 1"));
   CHECK(refusal("{}").find("is no trace") != std::string::npos);
+  for (const std::string slots : {"0", "4097", "4294967295"}) {
+    CHECK(refusal(R"({"format":1,"job":"a","rules":{"slots":)" + slots +
+                  R"(,"chunks":1,"bytes":1,"by_speed":true,"redistributes":true},"processes":[]})")
+              .ends_with("it has " + slots + " slots"));
+  }
   CHECK(refusal("[1]").find("is no trace") != std::string::npos);
   CHECK(refusal(R"({"traceEvents":[]})").find("--raw") != std::string::npos);  // what Perfetto reads
   CHECK(refusal(R"({"format":2})").find("this release reads format 1") != std::string::npos);

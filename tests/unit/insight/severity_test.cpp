@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <random>
 #include <string>
 
@@ -133,6 +134,32 @@ TEST_CASE("severity: two equal stragglers are both named") {
   job.workers[0].compute = 80'000;
   job.workers[3].compute = 80'000;
   CHECK(slow(job.trace()).size() == 2);
+}
+
+TEST_CASE("severity: of three workers two are slow, as much or one more than the other, and both are named") {
+  for (const Micros second : {80'000, 60'000}) {
+    CAPTURE(second);
+    Job job;
+    job.workers.resize(3);
+    job.workers[0].compute = 80'000;
+    job.workers[1].compute = second;
+    auto found = slow(job.trace());
+    std::ranges::sort(found);
+    CHECK(found == Names{"worker a compute", "worker b compute"});
+    CHECK(times_of(job.trace(), "worker b", Resource::compute) ==
+          doctest::Approx(static_cast<double>(second) / 40'000).epsilon(0.1));
+  }
+}
+
+TEST_CASE("severity: of three workers two have slow links, and both are named") {
+  Job job;
+  job.workers.resize(3);
+  job.workers[0].up = 40'000;
+  job.workers[1].up = 40'000;
+  const auto found = slow(job.trace());
+  CHECK(std::ranges::count(found, "worker a uplink") == 1);
+  CHECK(std::ranges::count(found, "worker b uplink") == 1);
+  CHECK(found.size() == 2);
 }
 
 TEST_CASE("severity: a wait for data is no slow compute") {

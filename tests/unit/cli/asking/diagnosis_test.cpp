@@ -70,6 +70,8 @@ TEST_CASE(
   CHECK(diagnose(seen).goes_on);
   CHECK(diagnose(seen).found.empty());
   CHECK(diagnosis_text(seen, diagnose(seen)).starts_with("job a: finished, step 40 of 100\n"));
+  seen.before.reset();  // its lead is gone, and the databases tell its end
+  CHECK(diagnose(seen).goes_on);
   seen = still();
   seen.before->phase = seen.after->phase = JobPhase::evaluating;
   CHECK_FALSE(diagnose(seen).goes_on);

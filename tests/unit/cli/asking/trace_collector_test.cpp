@@ -43,7 +43,7 @@ class Asked {
     auto collected = std::async(std::launch::async, [&] {
       TraceCollector collector(address_, nullptr);
       auto trace = collector.collect(steps);
-      silent_ = collector.silent();
+      silent_ = trace->silent;
       return trace;
     });
     while (collected.wait_for(std::chrono::seconds(0)) != std::future_status::ready) {
