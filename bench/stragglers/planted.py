@@ -4,7 +4,7 @@ import random
 import signal
 import time
 
-LINK = 125e6      # bytes a second, of a worker
+LINK = 62.5e6     # bytes a second, of a worker
 SLOT = 0.04       # seconds
 SHARDS = 2
 CLIPS = "  clip: {global_norm: 1000000}\n"
@@ -163,7 +163,7 @@ class Processor(OfShard):
     """A shard has `size` of a processor."""
 
     def drawn(self, generator):
-        return generator.uniform(0.04, 0.08)
+        return generator.uniform(0.03, 0.06)
 
     def told(self):
         return [(f"shard {self.at} lane 0", "processor")]
@@ -182,7 +182,7 @@ class Lead(OfShard):
         self.at = 0
 
     def drawn(self, generator):
-        return generator.uniform(0.04, 0.08)
+        return generator.uniform(0.03, 0.06)
 
     def told(self):
         return [("lead", "decisions"), ("shard 0 lane 0", "processor")]

@@ -22,8 +22,10 @@ import cluster  # pylint: disable=wrong-import-position
 import judge  # pylint: disable=wrong-import-position
 import planted  # pylint: disable=wrong-import-position
 
-SIZE = 3.2e6        # of the model, bytes
-CHUNKS = 13         # of it, with that of the statistics
+# Of the model, bytes: what two cores carry at once for all processes with half of their time left. In items each slot
+# sends as much as a step does in rounds.
+SIZE = {"sync": 1.6e6, "ssp": 0.4e6, "async": 0.4e6}
+CHUNKS = {"sync": 11, "ssp": 6, "async": 6}  # of it, with that of the statistics
 SLOTS_EACH = 4
 SOUND_FIRST = 30    # the step from which on a job without a cause is looked at
 SOUND_STEPS = 200   # of one that is looked at by itself
@@ -54,7 +56,7 @@ class Rig:
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="ballast-what-if-"))
         try:
             self.job = cluster.Cluster(
-                self.folder, self._text(workers), [planted.LINK] * workers, {}, chunks=CHUNKS,
+                self.folder, self._text(workers), [planted.LINK] * workers, {}, chunks=CHUNKS[shape.mode],
                 watcher=next(worker for worker in range(workers) if worker not in affected),
                 servers=sum(shape.servers()), apart=shape.servers() if shape.apart else None, declared=megabits(planted.LINK),
                 slows_disks=plant.durability != planted.Cause.durability,
@@ -66,7 +68,7 @@ class Rig:
     def _text(self, workers):
         shape = self.plant.shape
         line = f", link_mbit: {megabits(shape.servers()[0] if shape.apart else sum(shape.servers()))}"
-        return cluster.job_text(SLOTS_EACH * shape.workers, workers, planted.SLOT - WAITED / 1000, SIZE,
+        return cluster.job_text(SLOTS_EACH * shape.workers, workers, planted.SLOT - WAITED / 1000, SIZE[shape.mode],
                                 line + ("" if shape.balanced else EVEN), f"  mode: {shape.mode}\n{self.plant.training}",
                                 self.plant.durability)
 
