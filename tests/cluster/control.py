@@ -124,7 +124,10 @@ class Control(harness.ClusterCase):
         self.expect_reference(run.finish())
         answer = run.control("stop")
         self.assertEqual(answer.returncode, 1)
-        self.assertIn(f"no process of the run in {run.folder} lives", answer.stderr)
+        self.assertIn(f"no process of the run in {run.folder} lives, and its job has finished", answer.stderr)
+        looked_at = harness.ballast("doctor", run.folder)
+        self.assertEqual(looked_at.returncode, 0, looked_at.stdout)
+        self.assertIn(f"finished, step {STEPS} of {STEPS}", looked_at.stdout)
 
     # ---- resume
 

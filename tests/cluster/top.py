@@ -105,6 +105,8 @@ class Top(harness.ClusterCase):
         self.assertEqual(plain.returncode, 0)
         self.assertRegex(plain.stdout, r"^job emulated, mode sync: training(?s:.*)\nworker-2 +\d")
         self.assertNotIn("\x1b", plain.stdout)
+        for row in re.findall(r"(?m)^worker-\d .*$", plain.stdout):
+            self.assertGreater(float(row.split()[2]), 0, "slots a second, of two looks")
         refused = harness.ballast("top", self.run_.folder)
         self.assertEqual(refused.returncode, 2)
         self.assertIn("--once", refused.stderr)
