@@ -262,6 +262,9 @@ JobTimes with_items(const JobTimes& times) {
     longest = std::max({longest, worker.slot, quantile(std::move(own), kLongSlots)});
     slots.push_back(worker.slot);
     worker.fetch = std::max(worker.fetch - worker.slot, 0.0);  // what a reader is late by
+    // Others go on meanwhile.
+    const auto all = static_cast<double>(times.steps * times.workers.size());
+    worker.lost = std::min(worker.lost, worker.odd / all);
   }
   const auto usual = median(std::move(slots));
   const auto slowest = usual > 0 ? std::max(1.0, longest / usual) : 1;

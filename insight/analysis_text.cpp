@@ -96,9 +96,10 @@ std::optional<insight::Window> computed(const insight::JobTrace& trace) {
 }
 
 std::string nobody_is_slower(const std::vector<insight::Severity>& found) {
-  return std::ranges::count(found, Resource::compute, &insight::Severity::resource) > 1
-             ? "nobody is slower than his peers\n"
-             : "one worker has computed: there is nobody to compare it with\n";
+  const auto workers = std::ranges::count(found, Resource::compute, &insight::Severity::resource);
+  return workers > 1    ? "nobody is slower than his peers\n"
+         : workers == 1 ? "one worker has computed: there is nobody to compare it with\n"
+                        : "no worker has computed anything in them\n";
 }
 
 std::string names(const std::vector<std::string>& all) {

@@ -51,14 +51,16 @@ Stopped with_those_after(const Stopped& stopped) {
   return who;
 }
 
-double usual_step(const std::vector<double>& took, const Stopped& held) {
+// Of those that nobody's stops hold; nothing where they are too few to tell.
+std::optional<double> usual_step(const std::vector<double>& took, const Stopped& held) {
+  constexpr std::size_t kOfSo = 4;  // one of so many
   std::vector<double> sound;
   for (std::size_t step = 0; step < took.size(); ++step) {
     if (!held[step]) {
       sound.push_back(took[step]);
     }
   }
-  return median(sound.empty() ? took : std::move(sound));
+  return kOfSo * sound.size() < took.size() ? std::nullopt : std::optional(median(std::move(sound)));
 }
 
 }  // namespace
@@ -94,18 +96,28 @@ void take_out_stops(const std::vector<double>& took, JobTimes& times) {
   if (passing.empty() || took.size() != times.steps) {
     return;
   }
-  const auto held = with_those_after(stopped(times, passing));
-  const auto usual = usual_step(took, held);
+  const auto who = stopped(times, passing);
+  auto held = with_those_after(who);
+  auto usual = usual_step(took, held);
+  if (!usual) {
+    held = who;
+    usual = usual_step(took, held);
+  }
+  if (!usual) {
+    return;  // one that stops in nearly every step is as well replayed as one that is slow
+  }
   std::vector<double> lost(times.workers.size(), 0);
   for (std::size_t step = 0; step < took.size(); ++step) {
     if (held[step]) {
-      lost[*held[step]] += took[step] - usual;
+      lost[*held[step]] += took[step] - *usual;
     }
   }
   for (const auto place : passing) {
     auto& own = times.workers[place];
     own.odd = odd_time(own);
-    own.lost = std::clamp(lost[place], 0.0, window / 2) / static_cast<double>(times.steps);
+    // Something else may have held such a step up as well.
+    constexpr double kMost = 1.25;
+    own.lost = std::clamp(lost[place], 0.0, kMost * own.odd) / static_cast<double>(times.steps);
     own.stops.assign(own.stops.size(), 0);
     for (auto& step : own.slots) {
       std::ranges::transform(step, step.begin(), [&](double slot) { return is_odd(slot, own) ? own.slot : slot; });

@@ -217,9 +217,19 @@ void add_silences(const ProcessTrace& worker, Step first, WorkerTimes& times) {
 
 std::vector<double> worker_stops(const Peers& peers, const ProcessTrace& worker, Step first, std::size_t steps) {
   std::vector<double> stops(steps, 0);
-  add_late(longest_sends(worker, first, steps), first, stops);
+  // With one lane alone, what leaves late may have waited for it.
+  if (const auto sends = longest_sends(worker, first, steps); sends.size() > 1) {
+    add_late(sends, first, stops);
+  }
   if (worker.clock) {
-    add_late(longest_ways(peers, worker, first, steps), first, stops);
+    std::vector<double> ways(steps, 0);
+    add_late(longest_ways(peers, worker, first, steps), first, ways);
+    const auto late_sends = stops;
+    for (std::size_t step = 0; step < steps; ++step) {
+      // The same stop may have held the contributions of the step before.
+      const auto known = step == 0 ? 0 : late_sends[step - 1];
+      stops[step] += std::max(0.0, ways[step] - known);
+    }
   }
   return stops;
 }

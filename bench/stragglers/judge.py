@@ -4,9 +4,11 @@ for each job, and what part of them was named, and near. docs/measurements/what_
 import argparse
 import dataclasses
 import json
+import lzma
 import pathlib
 import statistics
 import sys
+import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tests" / "cluster"))
 
@@ -21,10 +23,15 @@ DIFFERS = 0.1       # two causes whose order is asked for
 
 
 class Said:
-    """What an analysis says."""
+    """What an analysis says of a raw trace, which may be packed: FILE.xz."""
 
     def __init__(self, file, *options):
-        answer = harness.ballast("analyze", file, "--json", *options)
+        with tempfile.TemporaryDirectory() as folder:
+            packed = file.with_name(file.name + ".xz")
+            if not file.exists() and packed.exists():
+                file = pathlib.Path(folder) / file.name
+                file.write_bytes(lzma.decompress(packed.read_bytes()))
+            answer = harness.ballast("analyze", file, "--json", *options)
         lines = [json.loads(line) for line in answer.stdout.splitlines()]
         self.slowdown = next((line["slowdown"] for line in lines if "slowdown" in line), None)
         self.findings = [line for line in lines if "cause" in line]
@@ -40,8 +47,10 @@ class Said:
 
 
 def late_one(file):
-    """By what a cause costs in the long run."""
-    return Said(file.with_suffix(".late.json"), "--steps", str(MANY), "--windows", "1")
+    """By what a cause costs in the long run; where no such trace is kept, by its first steps."""
+    late = file.with_suffix(".late.json")
+    is_kept = late.exists() or late.with_name(late.name + ".xz").exists()
+    return Said(late, "--steps", str(MANY), "--windows", "1") if is_kept else Said(file.with_suffix(".early.json"))
 
 
 def is_of(cause, found):

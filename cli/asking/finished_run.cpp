@@ -53,6 +53,15 @@ Status status_of(const Job& job, const LedgerContent& content) {
   return status;
 }
 
+std::optional<LedgerContent> ledger_of(const std::string& folder) {
+  try {
+    const ShardStore store(value_or_throw(open_rocksdb(shard_database(folder, 0), OpenMode::read_only)));
+    return value_or_throw(store.read_ledger());
+  } catch (const std::exception&) {  // what is wrong is for `ballast inspect` to tell
+    return std::nullopt;
+  }
+}
+
 }  // namespace
 
 std::optional<Job> job_of_run(const std::string& where) {
@@ -74,13 +83,13 @@ std::optional<Status> finished_run(const Job& job, const std::string& folder) {
 }
 
 std::optional<Status> finish_in_databases(const Job& job, const std::string& folder) {
-  try {
-    const ShardStore store(value_or_throw(open_rocksdb(shard_database(folder, 0), OpenMode::read_only)));
-    const auto content = value_or_throw(store.read_ledger());
-    return content.ledger.finished ? std::optional(status_of(job, content)) : std::nullopt;
-  } catch (const std::exception&) {  // what is wrong is for `ballast inspect` to tell
-    return std::nullopt;
-  }
+  const auto content = ledger_of(folder);
+  return content && content->ledger.finished ? std::optional(status_of(job, *content)) : std::nullopt;
+}
+
+std::optional<bool> holds_end(const std::string& folder) {
+  const auto content = ledger_of(folder);
+  return content ? std::optional(content->ledger.finished.has_value()) : std::nullopt;
 }
 
 std::string finished_lines(const Job& job, const Status& status, const std::string& folder) {

@@ -23,6 +23,9 @@ std::optional<Status> finished_run(const Job& job, const std::string& folder);
 // The same, whether processes live or not: for when the lead is known to be gone.
 std::optional<Status> finish_in_databases(const Job& job, const std::string& folder);
 
+// Whether they hold it; nothing: they cannot be read.
+std::optional<bool> holds_end(const std::string& folder);
+
 // For people: "job digits finished, at step 937 of 937, ...", evaluations, and where the weights are.
 std::string finished_lines(const Job& job, const Status& status, const std::string& folder);
 

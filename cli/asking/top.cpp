@@ -128,7 +128,7 @@ class Top {
     constexpr TopSize kPlain{200, 10'000};
     look(kPatience);
     if (view_.status) {  // slots a second take two looks
-      std::this_thread::sleep_for(std::chrono::duration<double>(options_.every));
+      std::this_thread::sleep_for(std::chrono::seconds(1));
       look(kPatience);
     }
     auto lines = top_lines(view_, kPlain);
@@ -150,6 +150,8 @@ class Top {
 
  private:
   void look(std::chrono::seconds patience) {
+    while (client_.take()) {
+    }
     for (const auto began = Clock::now(); Clock::now() < began + patience && heard_at_ < began;) {
       client_.ask();
       poll_.wait(kAskEvery.count());

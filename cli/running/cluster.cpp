@@ -299,7 +299,7 @@ std::filesystem::path Cluster::log_of(const Member& member) const {
   return folder_.log((member.role == Role::server ? "shard-" : "worker-") + std::to_string(member.index));
 }
 
-bool Cluster::has_finished() const { return finish_in_databases(job_, folder().string()).has_value(); }
+std::optional<bool> Cluster::has_finished() const { return holds_end(folder().string()); }
 
 std::string Cluster::mend_list() {
   if (!list_refusal_.empty()) {

@@ -36,7 +36,7 @@ struct Member {
   Clock::time_point started;
   std::optional<Clock::time_point> due;          // the next start
   std::string death;                             // how the last life ended, said when the next one begins
-  std::optional<Clock::time_point> departed;     // for the job's end, of which the lead has not told
+  std::optional<Clock::time_point> departed;     // by itself and well, when the end of the job was not known
   std::string refusal;                           // why the next one could not begin, as it was told; empty: it could
   bool added = false;                            // by `ballast scale`: the run goes on without it
   bool wanted = true;                            // a worker that is not is not started again
@@ -101,8 +101,8 @@ class Cluster {
   [[nodiscard]] std::uint32_t restarts(Role role) const;
   [[nodiscard]] const std::filesystem::path& folder() const { return folder_.path(); }
   [[nodiscard]] std::filesystem::path log_of(const Member& member) const;
-  // Whether the databases hold the job's end; for when the lead is gone.
-  [[nodiscard]] bool has_finished() const;
+  // Whether the databases hold the job's end, for when the lead is gone; nothing: they cannot be read.
+  [[nodiscard]] std::optional<bool> has_finished() const;
   // Tries again to write processes.json if the disk refused it: why it still does, empty if all is well.
   std::string mend_list();
 

@@ -23,8 +23,8 @@ constexpr milliseconds kReasonPatience{700};
 constexpr seconds kStopPatience{3};
 constexpr seconds kLeadsEnd{10};           // after its patience with a stop, in which the lead ends the job itself
 constexpr seconds kEarlyLeavePatience{5};  // with who says that the job is over before the lead has told us
-// A server has left for the job's end, of which the lead tells us as soon as it tells the server: an answer that comes
-// so much later and knows of none is that of a new life of the lead, which goes on.
+// Who has left well may have done so for the job's end, of which the lead tells us as soon as it tells others. An
+// answer that comes so much later knows.
 constexpr milliseconds kDepartedPatience{300};
 constexpr seconds kNoticedLeadSilence{2};
 constexpr milliseconds kMendEvery{500};  // processes.json
@@ -148,10 +148,7 @@ void Supervisor::on_server_ended(Member& server, const Ended& ended) {
   if (ended.exit.by_signal || is_end_for_signal(ended.exit)) {
     return on_server_killed(server, ended);
   }
-  if (is_as_told(ended.exit)) {
-    return on_server_told_to_go(server, ended);
-  }
-  if (ended.exit.good()) {
+  if (ended.exit.good() || is_as_told(ended.exit)) {
     return on_server_left(server, ended);
   }
   if (stage_ == Stage::leaving) {
@@ -189,31 +186,29 @@ bool Supervisor::can_start_again(const Member& member) const {
   return !lead_.is_in(JobPhase::stopped) && (member.index == 0 || lead.pid != 0 || lead.due);
 }
 
-void Supervisor::on_server_told_to_go(Member& server, const Ended& ended) {
-  if (stage_ == Stage::binding) {
-    return fail(end_of(server, ended));
-  }
-  if (can_start_again(server)) {
-    server.death = "left as it was told to";
-    server.due = Clock::now();
-  }
-}
-
-// For the job's end, or for its stop.
 void Supervisor::on_server_left(Member& server, const Ended& ended) {
   if (stage_ == Stage::binding) {
     return fail(end_of(server, ended));
   }
+  // Its last words may have come, and not have been read yet.
+  while (lead_.take(Clock::now())) {
+    on_status();
+  }
   if (stage_ != Stage::running) {
     return;
   }
-  if (server.index == 0 && !cluster_.has_finished()) {
+  if (server.index == 0 && ended.exit.good() && cluster_.has_finished() == false) {
     lead_.has_stopped();
     return on_over();
   }
-  server.death = "left for the end of the job";
-  server.departed = Clock::now();
-  server.due = *server.departed + (server.index == 0 ? kDepartedPatience : milliseconds(kEarlyLeavePatience));
+  depart(server, ended.exit, server.index == 0 ? kDepartedPatience : milliseconds(kEarlyLeavePatience));
+}
+
+// It is started again when the lead says that the job goes on, or after that patience.
+void Supervisor::depart(Member& member, const Exit& exit, milliseconds patience) {
+  member.death = is_as_told(exit) ? "left as it was told to" : "left for the end of the job";
+  member.departed = Clock::now();
+  member.due = *member.departed + patience;
 }
 
 // The lead lives, and the job is not over.
@@ -243,15 +238,8 @@ void Supervisor::on_worker_ended(Member& worker, const Exit& exit) {
   if (was_told) {
     return on_worker_told_to_go(worker);
   }
-  if (is_as_told(exit)) {
-    worker.death = "left as it was told to";
-    worker.due = Clock::now();
-    return;
-  }
-  if (exit.good()) {
-    worker.death = "left for the end of the job";
-    worker.departed = Clock::now();
-    worker.due = *worker.departed + kEarlyLeavePatience;
+  if (exit.good() || is_as_told(exit)) {
+    depart(worker, exit, kEarlyLeavePatience);
     lead_.ask_now();
     return;
   }

@@ -1,6 +1,7 @@
 // Watches over a local run: starts it, shows how it goes, starts lost processes again, and ends it.
 //
-// A process that was told to end (SIGTERM) and loses nothing by it is started again at once. A process that was
+// A process that was told to end (SIGTERM) and loses nothing by it is started again as soon as the lead says that the
+// job goes on. A process that was
 // killed by a signal, or ended for one, is started again, unless that happens again and again; one that ends by itself
 // with a message would only say it again, and so would a worker that cannot serve or cannot read the data: all workers
 // read the same ones here. One that cannot be started is tried again, whatever it lasts. A worker that `ballast scale`
@@ -59,8 +60,8 @@ class Supervisor {
   void on_ended(const Ended& ended);
   void on_server_ended(Member& server, const Ended& ended);
   void on_server_killed(Member& server, const Ended& ended);
-  void on_server_told_to_go(Member& server, const Ended& ended);
   void on_server_left(Member& server, const Ended& ended);
+  static void depart(Member& member, const Exit& exit, std::chrono::milliseconds patience);
   void start_departed(Clock::time_point now);
   void on_worker_ended(Member& worker, const Exit& exit);
   void on_worker_told_to_go(Member& worker);

@@ -63,6 +63,33 @@ TEST_CASE("of two that stop in one step the one that stopped for longer has its 
   CHECK(job.times.workers[2].stops[8] == 0);
 }
 
+TEST_CASE("stops in every second step cost what those took longer, and where nearly all steps have some they stay") {
+  Stopping second(0, 0);
+  auto& own = second.times.workers[1];
+  for (std::size_t step = 0; step < second.times.steps; step += 2) {
+    own.slots[step][0] += 300'000;
+    second.took[step] = kStep + 300'000;
+  }
+  second.took[5] = kStep;
+  const auto as_it_was = second;
+  take_out_stops(second.took, second.times);
+  CHECK(second.lost(1) == doctest::Approx(5 * 300'000));
+  Stopping all = as_it_was;
+  for (std::size_t step = 1; step < all.times.steps; step += 2) {
+    all.times.workers[1].slots[step][0] += 300'000;
+    all.took[step] = kStep + 300'000;
+  }
+  take_out_stops(all.took, all.times);
+  CHECK(all.lost(1) == 0);
+  CHECK(all.times.workers[1].slots[1][0] == kSlot + 300'000);
+}
+
+TEST_CASE("a stop costs no more than a quarter beyond what it took, whatever else held the step up") {
+  Stopping job(300'000, 2'000'000);
+  take_out_stops(job.took, job.times);
+  CHECK(job.lost(1) == doctest::Approx(375'000));
+}
+
 TEST_CASE("slots that scatter, and stops that all have, stay where they are") {
   Stopping little(60'000, 60'000);  // less than 2 % of the time
   take_out_stops(little.took, little.times);
