@@ -73,6 +73,7 @@ class Judged:
     late: Said
     by_early: bool       # what is said is what the first 20 steps with it say
     followed: float | None = None   # how many times as long as without the worker that it is advised to leave out
+    traced: float = 1    # as slowdown, of the turn alone of which there are traces
     lost: float | None = None       # seconds, of a cause that passes: of all of a pause, of hiccups by 100 steps
     said_lost: float | None = None
 
@@ -106,8 +107,14 @@ class Judged:
     def is_near(self):
         if self.lost is not None:
             return abs(self.said_lost - self.lost) <= max(0.3, 0.15 * self.lost)
-        allowed = max(0.03, 0.05 * self.slowdown) if len(self.causes) == 1 else 0.1 * self.slowdown
-        return self.said is not None and abs(self.said - self.slowdown) <= allowed
+        return self._is_near(self.slowdown)
+
+    def is_near_traced(self):
+        return self._is_near(self.traced)
+
+    def _is_near(self, slowdown):
+        allowed = max(0.03, 0.05 * slowdown) if len(self.causes) == 1 else 0.1 * slowdown
+        return self.said is not None and abs(self.said - slowdown) <= allowed
 
     def advised_off(self):
         """Points of what the sound job gets done, between what the advice gains and what following it did; None: it was not."""
@@ -134,6 +141,7 @@ def judge(group, job, folder, followed, by_early):
                     tuple(1000 * statistics.median(all_) for all_ in (without, with_it)),
                     Said(folder / f"{job['name']}.early.json"),
                     late_one(folder / job["name"]), by_early)
+    judged.traced = turns[0]
     if without_worker := followed.get(job["name"]):
         judged.followed = statistics.median(with_it) / statistics.median(mean(times, before, steps) for times in without_worker)
     if len(job["causes"]) == 1 and job["causes"][0]["passes"]:
@@ -158,8 +166,8 @@ def share(jobs, holds):
 
 
 def table(jobs):
-    print("| planted | workers | division | shards | ms without | ms with | x as long | turns differ by | said | named first | also named | advice |")
-    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
+    print("| planted | workers | division | shards | ms without | ms with | x as long | turns differ by | the traced one | said | named first | also named | advice |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
     for job in jobs:
         planted = ", ".join(f"{cause['cause']} {cause['size']:.3g} ({cause['told'][0][0] if cause['told'] else cause['at']})" for cause in job.causes)
         said = " / ".join("" if one.slowdown is None else f"{one.slowdown:.2f}" for one in (job.early, job.late))
@@ -168,7 +176,7 @@ def table(jobs):
         first = ", ".join(job.named_early()[0]) if job.named_early() else "nobody"
         advice = " ".join([job.late.advice["advice"], *job.late.advice["who"], f"{job.late.advice['gain']:.2f}"]) if job.late.advice else ""
         print(f"| {planted} | {job.job['workers']} | {'balanced' if job.job['balanced'] else 'even'} "
-              f"| {'apart' if job.job['apart'] else 'together'} | {job.ms[0]:.0f} | {job.ms[1]:.0f} | {job.slowdown:.3f} | {job.spread:.3f} "
+              f"| {'apart' if job.job['apart'] else 'together'} | {job.ms[0]:.0f} | {job.ms[1]:.0f} | {job.slowdown:.3f} | {job.spread:.3f} | {job.traced:.3f} "
               f"| {said}{'' if job.is_near() else ' **far**'} | {first}{'' if job.is_first() or not job.counts else ' **wrong**'} "
               f"| {'; '.join(', '.join(found) for found in job.innocent())} "
               f"| {advice} |")
@@ -195,6 +203,7 @@ def summary(jobs):
     measured = [job for job in singles if job.lost is None and not job.is_reported_only()]
     print("\none cause:  named first", share(singles, Judged.is_first), "; something innocent besides", share(singles, Judged.innocent))
     print("            x as long within max(0.03, 5 %)", share(measured, Judged.is_near),
+          "(of the turn that was traced:", share(measured, Judged.is_near_traced) + ")",
           "; seconds lost within max(0.3 s, 15 %)", share([job for job in singles if job.lost is not None], Judged.is_near))
     advised = [off for off in map(Judged.advised_off, singles) if off is not None]
     print("            advice within 10 points", percent([off <= 10 for off in advised], advised),
