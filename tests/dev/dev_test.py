@@ -56,22 +56,31 @@ class Dev(unittest.TestCase):
 
     def test_a_build_folder_is_configured_once(self):
         self.assertEqual(self.dev(self.checkout, "build")[1],
-                         [f"meson setup {self.checkout}/build {self.checkout} -Dprecompiled=false",
+                         [f"meson setup {self.checkout}/build {self.checkout} -Dprecompiled_for=tests",
                           f"ninja -C {self.checkout}/build"])
         self.assertEqual(self.dev(self.checkout, "build", "target")[1], [f"ninja -C {self.checkout}/build target"])
 
     def test_headers_that_are_precompiled_are_so_before_all_else(self):
-        headers = self.checkout / "build-tsan" / "precompiled" / "ballast_precompiled.h"
-        self.assertIn("-Dprecompiled=true", self.dev(self.checkout, "build", "--tsan")[1][0])
-        headers.parent.mkdir()
+        headers = self.checkout / "build-tsan" / "tests" / "precompiled" / "ballast_precompiled.h"
+        self.assertIn("-Dprecompiled_for=all", self.dev(self.checkout, "build", "--tsan")[1][0])
+        headers.parent.mkdir(parents=True)
         headers.touch()
         self.assertEqual(self.dev(self.checkout, "build", "--tsan", "target")[1],
                          [f"ninja -C {self.checkout}/build-tsan --quiet precompiled-headers",
                           f"ninja -C {self.checkout}/build-tsan target"])
 
+    def test_a_folder_of_before_there_was_that_choice_gets_it(self):
+        self.dev(self.checkout, "build")
+        build = self.checkout / "build"
+        (build / ".dev-precompiled").unlink()
+        self.assertEqual(self.dev(self.checkout, "build")[1],
+                         [f"ninja -C {build} build.ninja", f"meson configure {build} -Dprecompiled_for=tests",
+                          f"ninja -C {build}"])
+        self.assertEqual(self.dev(self.checkout, "build")[1], [f"ninja -C {build}"])
+
     def check_configured_anew(self, checkout):
         text, calls = self.dev(checkout, "build")
-        self.assertEqual(calls, [f"meson setup {checkout}/build {checkout} -Dprecompiled=false",
+        self.assertEqual(calls, [f"meson setup {checkout}/build {checkout} -Dprecompiled_for=tests",
                                   f"ninja -C {checkout}/build"])
         self.assertEqual(self.dev(checkout, "build")[1], [f"ninja -C {checkout}/build"])
         return text
