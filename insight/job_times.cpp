@@ -88,13 +88,16 @@ class RoundTimes : public TakenTimes {
     std::vector<double> begins;
     std::vector<double> gaps;
     const TraceRecord* before = nullptr;
+    const auto longest = longest_wait(in_order);
     for (const auto* record : in_order) {
       takes.push_back(between(record->second, record->fourth));
-      waits.push_back(between(record->first, record->second));
-      own.slots[record->step - first_].push_back(takes.back());
+      const auto wait = between(record->first, record->second);
+      const auto stopped = wait > longest ? wait : 0;  // one such wait says nothing of how fast a reader is
+      waits.push_back(wait - stopped);
+      own.slots[record->step - first_].push_back(takes.back() + stopped);
       if (before != nullptr && before->step == record->step) {
         gaps.push_back(between(before->fourth, record->first));
-        if (waits.back() > kWaits * takes.back()) {
+        if (stopped == 0 && waits.back() > kWaits * takes.back()) {
           reads.push_back(between(before->second, record->second));
         }
       } else if (const auto found = has_weights.find(record->step); found != has_weights.end()) {
@@ -107,6 +110,18 @@ class RoundTimes : public TakenTimes {
     own.between = median(gaps);
     // Between steps a reader catches up.
     own.fetch = mean(waits) <= kWaits * own.slot ? 0 : reads.empty() ? mean(waits) + own.slot : median(reads);
+  }
+
+  // For examples, of a worker that does not stand still.
+  static double longest_wait(const std::vector<const TraceRecord*>& slots) {
+    constexpr double kOdd = 60'000;
+    std::vector<double> waits;
+    std::vector<double> takes;
+    for (const auto* slot : slots) {
+      waits.push_back(between(slot->first, slot->second));
+      takes.push_back(between(slot->second, slot->fourth));
+    }
+    return kOdd + 2 * (median(std::move(waits)) + median(std::move(takes)));
   }
 
   [[nodiscard]] double slot_before(const ProcessTrace& process) const override {

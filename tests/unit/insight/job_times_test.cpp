@@ -105,6 +105,20 @@ TEST_CASE(
   CHECK(turned->workers[0].ready == std::vector<double>{0.5, 1});
 }
 
+TEST_CASE("job times: a single long wait for examples is a stop, and no slow reader") {
+  MadeTrace trace;
+  for (auto& record : trace.job().processes[0].records) {
+    if (record.kind == TraceKind::slot && record.step == 9 && record.slots.begin == 0) {
+      record.first -= 300'000;
+    }
+  }
+  const auto times = job_times(trace.job());
+  REQUIRE(times);
+  CHECK(times->workers[0].fetch == 40'500);
+  CHECK(times->workers[0].slots[3] == std::vector<double>{38'000 + 302'000, 38'000});
+  CHECK(times->workers[0].slot == 38'000);
+}
+
 TEST_CASE("job times: weights that had been sent long before they were taken wait for a worker that stood still") {
   MadeTrace trace;
   const auto late = [&](std::uint64_t resent, bool has_other = false) {
