@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <numeric>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -12,7 +12,7 @@
 namespace ballast::insight {
 namespace {
 
-constexpr std::size_t kStepsAfter = 3;  // steps
+constexpr std::size_t kStepsAfter = 3;
 
 double odd_time_of_step(const WorkerTimes& own, std::size_t step) {
   double time = step < own.stops.size() ? own.stops[step] : 0;

@@ -22,8 +22,8 @@ import cluster  # pylint: disable=wrong-import-position
 import judge  # pylint: disable=wrong-import-position
 import planted  # pylint: disable=wrong-import-position
 
-# Of the model, bytes: what two cores carry at once for all processes with half of their time left. In items each slot
-# sends as much as a step does in rounds.
+# Of the model, bytes: so much that all processes of a job together take about a sixth of two cores. In items each slot is an
+# update of its own, which sends and fetches all of it.
 SIZE = {"sync": 1.6e6, "ssp": 0.4e6, "async": 0.4e6}
 CHUNKS = {"sync": 11, "ssp": 6, "async": 6}  # of it, with that of the statistics
 SLOTS_EACH = 4
