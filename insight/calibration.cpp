@@ -11,13 +11,12 @@
 namespace ballast::insight {
 namespace {
 
-constexpr int kHalvings = 6;
-
 // Of [low, high] that by which the replay, which takes the longer the larger it is, takes as long as the job did;
 // `with` makes what is replayed.
 template <typename With>
 double fitted(double low, double high, double step, With&& with) {
-  for (int i = 0; i < kHalvings; ++i) {
+  constexpr double kNear = 1.01;
+  while (high > kNear * low) {
     const auto middle = std::sqrt(low * high);
     const auto took = replay(with(middle));
     (!took || *took > step ? high : low) = middle;
@@ -84,7 +83,8 @@ JobTimes with_lanes_behind(JobTimes times, double behind) {
   return times;
 }
 
-// Calls `change` with that rate of each shard of which something was seen, and whether that is slow beside the others.
+// Calls `change` with that rate of each shard of which something was seen, and whether that is slow beside the others,
+// or beside what was said of it.
 template <typename Change>
 void each_shard(JobTimes& times, double ServerLink::*rate, double ServerLink::*seen, Change&& change) {
   std::vector<double> all;
@@ -94,7 +94,7 @@ void each_shard(JobTimes& times, double ServerLink::*rate, double ServerLink::*s
   const auto usual = median(std::move(all));
   for (auto& shard : times.shards) {
     if (shard.*seen > 0) {  // else it is what was declared, or seen at another time
-      change(shard.*rate, shard.*seen < kSlowBeside * usual);
+      change(shard.*rate, shard.*seen < kSlowBeside * std::max(usual, shard.line));
     }
   }
 }
@@ -115,8 +115,11 @@ JobTimes with_slower_shards(JobTimes times, double slower) {
   return times;
 }
 
-// Without the links of shards that are not slow beside the others.
+// Without the links of shards that are not slow beside the others, unless it was said what they carry.
 JobTimes without_usual_shards(JobTimes times) {
+  if (std::ranges::all_of(times.shards, [](const auto& shard) { return shard.line > 0; })) {
+    return times;
+  }
   const auto drop = [](double& rate, bool is_slow) { rate = is_slow ? rate : 0; };
   each_shard(times, &ServerLink::in, &ServerLink::seen_in, drop);
   each_shard(times, &ServerLink::out, &ServerLink::seen_out, drop);

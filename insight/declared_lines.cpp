@@ -9,7 +9,8 @@
 namespace ballast::insight {
 namespace {
 
-constexpr double kPayload = 0.94;  // TCP over Ethernet frames of 1,500 bytes
+constexpr double kPayload = 0.94;      // TCP over Ethernet frames of 1,500 bytes
+constexpr double kMostPayload = 0.99;  // of 9,000
 
 struct Line {
   double rate = 0;  // bytes a microsecond; 0: none was declared
@@ -38,6 +39,18 @@ std::map<std::uint64_t, std::vector<std::uint32_t>> machines_of(const std::vecto
   return shards;
 }
 
+// What was not seen; and no more than a line carries in large frames: what came quicker for a while had lain somewhere.
+template <typename Link>
+void fill_in(Link& link, double Link::*rate) {
+  auto& own = link.*rate;
+  const auto most = kMostPayload / kPayload * link.line;
+  if (own <= 0) {
+    own = link.line;
+  } else if (most > 0 && !link.shares_line) {
+    own = std::min(own, most);
+  }
+}
+
 }  // namespace
 
 void add_declared_lines(const JobTrace& trace, JobTimes& times) {
@@ -49,10 +62,12 @@ void add_declared_lines(const JobTrace& trace, JobTimes& times) {
   }
   std::vector<double> declared;
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    auto& own = times.workers[i].line;
-    own = lines[i].rate / static_cast<double>(lines[i].machine == 0 ? 1 : sharing[lines[i].machine]);
-    if (own > 0) {
-      declared.push_back(own);
+    auto& own = times.workers[i];
+    const auto together = lines[i].machine == 0 ? 1 : sharing[lines[i].machine];
+    own.line = lines[i].rate / static_cast<double>(together);
+    own.shares_line = together > 1;
+    if (own.line > 0) {
+      declared.push_back(own.line);
     }
   }
   if (declared.size() == times.workers.size()) {
@@ -68,29 +83,29 @@ void add_declared_lines(const JobTrace& trace, JobTimes& times) {
   for (const auto& [machine, of_machine] : machines) {
     for (const auto shard : of_machine) {
       times.shards[shard].line = shards[shard].rate / static_cast<double>(of_machine.size());
+      times.shards[shard].shares_line = of_machine.size() > 1;
     }
     times.servers.line = machines.size() == 1 ? shards[of_machine.front()].rate : 0;
   }
 }
 
 void fill_in_declared(JobTimes& times) {
-  const auto fill_in = [](double& rate, double line) { rate = rate > 0 ? rate : line; };
   for (auto& worker : times.workers) {
-    fill_in(worker.up, worker.line);
-    fill_in(worker.down, worker.line);
+    fill_in(worker, &WorkerTimes::up);
+    fill_in(worker, &WorkerTimes::down);
   }
-  if (times.servers.line > 0) {
-    times.servers.in = times.is_borrowed.in ? times.servers.line : times.servers.in;
-    times.servers.out = times.is_borrowed.out ? times.servers.line : times.servers.out;
-    times.is_borrowed = {};
-    fill_in(times.servers.in, times.servers.line);
-    fill_in(times.servers.out, times.servers.line);
+  if (times.servers.line <= 0) {
+    for (auto& shard : times.shards) {
+      fill_in(shard, &ServerLink::in);
+      fill_in(shard, &ServerLink::out);
+    }
     return;
   }
-  for (auto& shard : times.shards) {
-    fill_in(shard.in, shard.line);
-    fill_in(shard.out, shard.line);
-  }
+  times.servers.in = times.is_borrowed.in ? times.servers.line : times.servers.in;
+  times.servers.out = times.is_borrowed.out ? times.servers.line : times.servers.out;
+  times.is_borrowed = {};
+  fill_in(times.servers, &ServerLink::in);
+  fill_in(times.servers, &ServerLink::out);
 }
 
 }  // namespace ballast::insight

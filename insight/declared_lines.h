@@ -11,7 +11,8 @@ namespace ballast::insight {
 // contributions and weights: headers are taken off. Costs a look at all records.
 void add_declared_lines(const JobTrace& trace, JobTimes& times);
 
-// What was not seen to be in anybody's way carries as much as was declared.
+// What was not seen to be in anybody's way carries as much as was declared, and nothing carries a little more than
+// that.
 void fill_in_declared(JobTimes& times);
 
 }  // namespace ballast::insight

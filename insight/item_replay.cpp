@@ -81,7 +81,7 @@ void ItemReplay::on(const Event& event) {
     case What::gradient_ready:
       return send(event);
     case What::message_comes:
-      return add(links_.contribution_there(event.who, event.chunk, now_), What::message_there, event.who, event.chunk,
+      return add(links_.contribution_there(event.chunk, event.ready, now_), What::message_there, event.who, event.chunk,
                  event.item, event.grant);
     case What::message_there:
       lanes_[lane_of(event.chunk)].queue.push_back({event.who, event.chunk, event.item, event.grant});
@@ -199,7 +199,7 @@ void ItemReplay::send(const Event& event) {
   }
   const auto& own = times_.workers[event.who];
   const auto left = worker.up.pass(now_, now_, span_of(times_.bytes[event.chunk], own.up));
-  add(left + own.delay, What::message_comes, event.who, event.chunk, event.item, wants);
+  agenda_.add(left + own.delay, {What::message_comes, event.who, event.chunk, event.item, wants, now_ + own.delay});
 }
 
 void ItemReplay::weights_there(const Event& event) {

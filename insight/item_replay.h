@@ -52,6 +52,7 @@ class ItemReplay {
     ChunkId chunk = 0;
     ItemId item = 0;
     LeadNumber grant = {};  // whose weights are asked for
+    double ready = 0;       // of a message that comes: since when it could have
   };
 
   struct Worker {

@@ -108,8 +108,33 @@ class RoundTimes : public TakenTimes {
     own.slot = median(takes);
     own.begins = median(begins);
     own.between = median(gaps);
+    const auto reading = reading_time(process, slots.size());
     // Between steps a reader catches up.
-    own.fetch = mean(waits) <= kWaits * own.slot ? 0 : reads.empty() ? mean(waits) + own.slot : median(reads);
+    const auto fetch = reading > 0 ? reading : reads.empty() ? mean(waits) + own.slot : median(reads);
+    own.fetch = mean(waits) > kWaits * own.slot || reading > own.slot ? fetch : 0;
+  }
+
+  // For each of so many slots, with what was read for nothing; several readers read at a time. 0: it was not measured.
+  [[nodiscard]] double reading_time(const ProcessTrace& process, std::size_t slots) const {
+    std::vector<std::pair<Micros, Micros>> reads;
+    for (const auto& record : process.records) {
+      if (record.kind == TraceKind::fetch && is_in(record) && record.first <= record.second) {
+        reads.emplace_back(record.first, record.second);
+      }
+    }
+    std::ranges::sort(reads);
+    std::vector<double> takes;
+    double all = 0;
+    double together = 0;
+    Micros until = 0;
+    for (const auto& [begun, done] : reads) {
+      takes.push_back(between(begun, done));
+      all += takes.back();
+      together += done > until ? between(std::max(begun, until), done) : 0;
+      until = std::max(until, done);
+    }
+    const auto each = static_cast<double>(reads.size()) / static_cast<double>(std::max<std::size_t>(slots, 1));
+    return all > 0 ? median(std::move(takes)) * together / all * each : 0;
   }
 
   // For examples, of a worker that does not stand still.

@@ -34,8 +34,9 @@ struct WorkerTimes {
   // What one to the lead, or from it, waits at most behind gradients or weights that are on their way.
   double queue_up = 0;
   double queue_down = 0;
-  double line = 0;    // what its machine's link carries, as it was declared; 0: it was not
-  double resent = 0;  // the part of what went over its link that its kernel or the lanes' have sent again
+  double line = 0;           // what its machine's link carries, or its part, as it was declared; 0: it was not
+  bool shares_line = false;  // others on that machine may leave it more
+  double resent = 0;         // the part of what went over its link that its kernel or the lanes' have sent again
 
   [[nodiscard]] bool is_lossy() const {
     constexpr double kSound = 0.002;
@@ -68,6 +69,7 @@ struct ServerLink {
   double seen_in = 0;
   double seen_out = 0;
   double line = 0;  // of what was declared of its machine's link its part; 0: nothing was
+  bool shares_line = false;
 };
 
 // What a way carries of which nothing was seen: as much as the other one.

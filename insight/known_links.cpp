@@ -24,15 +24,23 @@ double line_rate(const LinkRates& in, const LinkRates& out) {
   return line >= median(std::move(all)) ? line : 0;
 }
 
+// What was seen alone is in its own way only where others carry far more: else what they share, and was not seen, was.
 std::vector<double> workers_of(const LinkRates& links, double line) {
+  constexpr double kSlower = 0.7;
   std::vector<double> all;
+  std::vector<double> shared;
   for (const auto& worker : links.workers) {
     all.push_back(worker.rate);
+    if (!worker.is_alone && worker.rate > 0) {
+      shared.push_back(worker.rate);
+    }
   }
   const auto least = std::max(median(std::move(all)), line);
+  const auto alike = kSlower * median(std::move(shared));
   std::vector<double> rates;
   for (const auto& worker : links.workers) {
-    rates.push_back(worker.is_alone || worker.rate <= 0 ? worker.rate : std::max(worker.rate, least));
+    const bool is_own = worker.is_alone && (alike <= 0 || worker.rate < alike);
+    rates.push_back(is_own || worker.rate <= 0 ? worker.rate : std::max(worker.rate, least));
   }
   return rates;
 }

@@ -195,7 +195,8 @@ OwnLink own_link(const Flow& own, const std::vector<Shared>& others, double leas
 
 }  // namespace
 
-LinkRates link_rates(const std::vector<Carried>& messages, std::size_t workers, std::size_t shards, double stretch) {
+LinkRates link_rates(const std::vector<Carried>& messages, std::size_t workers, std::size_t shards, double stretch,
+                     const std::vector<double>& apart) {
   std::vector<std::vector<Carried>> of_workers(workers);
   std::vector<std::vector<Carried>> of_shards(shards);
   for (const auto& message : messages) {
@@ -204,7 +205,7 @@ LinkRates link_rates(const std::vector<Carried>& messages, std::size_t workers, 
   }
   const Flow all(messages);
   LinkRates rates;
-  rates.all = shared_rate(all.stretches(stretch), workers);
+  rates.all = apart.empty() ? shared_rate(all.stretches(stretch), workers) : 0;
   const std::vector<Flow> flows(of_shards.begin(), of_shards.end());
   std::vector<Shared> shared = {{&all, rates.all}};
   // Of two shards that share a link one may carry less than the other for a while; one that is slow is busy long after.
@@ -213,7 +214,8 @@ LinkRates link_rates(const std::vector<Carried>& messages, std::size_t workers, 
     rates.shards.push_back(shared_rate(alone_in(flow.stretches(stretch), {shared[0]}, kHardly), workers));
   }
   for (std::size_t i = 0; i < shards; ++i) {
-    shared.push_back({&flows[i], rates.shards[i]});
+    const bool is_known = rates.shards[i] > 0 || apart.empty();
+    shared.push_back({&flows[i], is_known ? rates.shards[i] : apart[i]});
   }
   for (const auto& own : of_workers) {
     rates.workers.push_back(own_link(Flow(own), shared, stretch));

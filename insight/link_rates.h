@@ -32,7 +32,9 @@ struct LinkRates {
 // All messages go the same way; their workers and shards are numbered from 0. How much arrives is looked at in
 // stretches of at least so many microseconds, in which messages wait for others. A worker's link shows where all links
 // together carry less than they can; what workers share shows where most of them are kept busy by it. Such are lower
-// bounds: what never binds has no capacity that shows.
-LinkRates link_rates(const std::vector<Carried>& messages, std::size_t workers, std::size_t shards, double stretch);
+// bounds: what never binds has no capacity that shows. `apart`: what shards' links carry as it was said, each of a
+// machine of its own; then all of them share none. Empty: nobody has said so.
+LinkRates link_rates(const std::vector<Carried>& messages, std::size_t workers, std::size_t shards, double stretch,
+                     const std::vector<double>& apart = {});
 
 }  // namespace ballast::insight

@@ -15,14 +15,14 @@ constexpr double kFastest = 1e6;  // a terabyte a second
 
 // Bytes a microsecond that one worker's messages come with while any are on their way: each counts from when it was
 // sent, or from when the one before it was there. 0: there are none.
-double pace_of(std::vector<Carried> own, double delay) {
+double pace_of(std::vector<Carried> own) {
   std::ranges::sort(own, {}, &Carried::arrived);
   double bytes = 0;
   double took = 0;
   double before = 0;
   for (const auto& message : own) {
     bytes += message.bytes;
-    took += std::max(message.arrived - std::max(message.sent + delay, before), 1.0);
+    took += std::max(message.arrived - std::max(message.sent, before), 1.0);
     before = message.arrived;
   }
   return took > 0 ? bytes / took : 0;
@@ -42,11 +42,13 @@ class Links {
 
   void measure(const Connections& connections) {
     // A stretch in which to look how much a link carries: of a short step a short one.
-    const auto stretch = std::clamp(times_.step / 8, 2'000.0, 40'000.0);
+    const auto stretch = std::clamp(times_.step / 8, 2'000.0, 400'000.0);
     const auto contributed = contributions();
     const auto sent_back = weights();
-    const auto in = link_rates(contributed, times_.workers.size(), times_.shards.size(), stretch);
-    const auto out = link_rates(sent_back, times_.workers.size(), times_.shards.size(), stretch);
+    const auto apart = lines_apart();
+    const auto in = link_rates(contributed, times_.workers.size(), times_.shards.size(), stretch, apart);
+    const auto out = link_rates(sent_back, times_.workers.size(), times_.shards.size(), stretch, apart);
+    forget_wrong_lines(in, out);
     const auto known = known_links(in, out, times_.line);
     times_.line = known.line;
     const auto whole = whole_of([](const LaneTimes&) { return true; });
@@ -80,6 +82,39 @@ class Links {
   }
 
  private:
+  // Of shards, if each has one that it does not share; else none.
+  [[nodiscard]] std::vector<double> lines_apart() const {
+    std::vector<double> lines;
+    for (const auto& shard : times_.shards) {
+      if (shard.line <= 0 || shard.shares_line) {
+        return {};
+      }
+      lines.push_back(shard.line);
+    }
+    return lines;
+  }
+
+  // What carries far more than was declared is something else.
+  void forget_wrong_lines(const LinkRates& in, const LinkRates& out) {
+    constexpr double kMoreInMean = 1.25;
+    constexpr double kMoreAtTimes = 1.5;
+    for (std::size_t i = 0; i < times_.workers.size(); ++i) {
+      auto& own = times_.workers[i];
+      if (!own.shares_line && std::max(in.workers[i].mean, out.workers[i].mean) > kMoreInMean * own.line) {
+        times_.line = own.line = 0;
+      }
+    }
+    if (std::max(in.all, out.all) > kMoreAtTimes * times_.servers.line) {
+      times_.servers.line = 0;
+    }
+    for (std::size_t i = 0; i < times_.shards.size(); ++i) {
+      auto& own = times_.shards[i];
+      if (!own.shares_line && std::max(in.shards[i], out.shards[i]) > kMoreAtTimes * own.line) {
+        own.line = 0;
+      }
+    }
+  }
+
   // Items' messages come one by one, as gradients become ready and are answered, and seldom wait for each other: what a
   // link carries in a stretch is then what there was to carry. Where others are in the way it is no less than that.
   void by_pace(const std::vector<Carried>& messages, double whole, double WorkerTimes::*rate, double shared) {
@@ -89,7 +124,7 @@ class Links {
     }
     for (std::size_t i = 0; i < times_.workers.size(); ++i) {
       auto& own = times_.workers[i];
-      const auto pace = whole * pace_of(std::move(of_workers[i]), own.delay);
+      const auto pace = whole * pace_of(std::move(of_workers[i]));
       own.*rate = shared > 0 || pace <= 0 ? std::max(own.*rate, pace) : pace;
     }
   }
@@ -133,11 +168,13 @@ class Links {
         continue;
       }
       for (const auto& record : lane.records) {
-        const auto* worker = record.kind == TraceKind::contribution ? peers_.worker(record.peer) : nullptr;
-        const auto at = worker == nullptr ? Times{} : on_one_clock(peers_, lane, record);
+        const auto worker =
+            record.kind == TraceKind::contribution ? places_.find(peers_.worker(record.peer)) : places_.end();
+        const auto at = worker == places_.end() ? Times{} : on_one_clock(peers_, lane, record);
         if (at.first != 0 && record.chunk < times_.bytes.size()) {
           // The turn that has read it began when it was there; before that it may have lain there.
-          add(carried, at.first, at.fourth != 0 ? at.fourth : at.second, record.chunk, *worker, lane);
+          add(carried, static_cast<double>(at.first) + times_.workers[worker->second].delay,
+              static_cast<double>(at.fourth != 0 ? at.fourth : at.second), record.chunk, worker->second, lane);
         }
       }
     }
@@ -146,26 +183,28 @@ class Links {
 
   [[nodiscard]] std::vector<Carried> weights() const {
     std::vector<Carried> carried;
-    for (const auto& own : times_.workers) {
+    for (std::size_t i = 0; i < times_.workers.size(); ++i) {
+      const auto& own = times_.workers[i];
       const auto& worker = trace_.processes[own.process];
       for (const auto& record : worker.records) {
         const bool is_one = record.kind == TraceKind::pull && worker.clock;
         const auto* lane = is_one ? peers_.lane(record.peer) : nullptr;
         const auto at = lane == nullptr || !tells(*lane) ? Times{} : on_one_clock(peers_, worker, record);
         if (at.second != 0 && record.chunk < times_.bytes.size()) {
-          add(carried, at.second, at.third, record.chunk, worker, *lane);
+          add(carried, static_cast<double>(at.second), static_cast<double>(at.third) - own.delay, record.chunk, i,
+              *lane);
         }
       }
     }
     return carried;
   }
 
-  void add(std::vector<Carried>& carried, Micros sent, Micros arrived, ChunkId chunk, const ProcessTrace& worker,
+  // Both moments as the servers' end of the worker's way has them: what is far away is no slower for that, and shares
+  // the servers' links with what is there at the same time.
+  void add(std::vector<Carried>& carried, double sent, double arrived, ChunkId chunk, std::size_t worker,
            const ProcessTrace& lane) const {
-    if (const auto place = places_.find(&worker); place != places_.end()) {
-      carried.push_back({static_cast<double>(sent), static_cast<double>(arrived), times_.bytes[chunk], place->second,
-                         lane.source.lane.shard, lane.source.lane.lane});
-    }
+    carried.push_back(
+        {std::min(sent, arrived), arrived, times_.bytes[chunk], worker, lane.source.lane.shard, lane.source.lane.lane});
   }
 
   const JobTrace& trace_;

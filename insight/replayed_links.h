@@ -15,8 +15,9 @@ class ReplayedLinks {
   // `times` outlives this.
   explicit ReplayedLinks(const JobTimes& times);
 
-  // When the lane has a chunk's contribution, whose last byte has come over its worker's link by `now`.
-  double contribution_there(std::size_t worker, ChunkId chunk, double now);
+  // When the lane has a chunk's contribution, whose last byte has come over its worker's link by `now`, and whose first
+  // one could have come at `first`: a worker's messages to several lanes share its link.
+  double contribution_there(ChunkId chunk, double first, double now);
   // When the worker has a chunk's weights that its lane sends now.
   double weights_there(std::size_t worker, ChunkId chunk, double now);
   // From when on nothing is on its way to the worker.

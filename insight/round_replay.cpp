@@ -34,7 +34,7 @@ RoundReplay::RoundReplay(const JobTimes& times, std::size_t learning)
 }
 
 void RoundReplay::add(double at, What what, std::uint32_t who, ChunkId chunk, Step step, SlotRange slots) {
-  agenda_.add(at, {what, who, chunk, step, slots});
+  agenda_.add(at, {what, who, chunk, step, slots, 0});
 }
 
 std::optional<double> RoundReplay::step_time() {
@@ -75,7 +75,7 @@ void RoundReplay::on(const Event& event) {
       return go_on(event.who);
     case What::gradient_ready: {
       auto& worker = workers_[event.who];
-      worker.queue.push_back({event.who, event.chunk, event.step, event.slots});
+      worker.queue.push_back({event.who, event.chunk, event.step, event.slots, now_});
       worker.unsent += times_.bytes[event.chunk];
       return worker.queue.size() == 1 ? begin_sending(event.who) : void();
     }
@@ -84,7 +84,7 @@ void RoundReplay::on(const Event& event) {
     case What::message_comes:
       return message_comes(event);
     case What::message_there:
-      lanes_[times_.lane_of[event.chunk]].queue.push_back({event.who, event.chunk, event.step, event.slots});
+      lanes_[times_.lane_of[event.chunk]].queue.push_back({event.who, event.chunk, event.step, event.slots, 0});
       return work(times_.lane_of[event.chunk]);
     case What::lane_free:
       return lane_free(event.who);
@@ -210,13 +210,14 @@ void RoundReplay::message_left(std::uint32_t index) {
   const auto sent = worker.queue.front();
   worker.queue.pop_front();
   worker.unsent -= times_.bytes[sent.chunk];
-  add(now_ + times_.workers[index].delay, What::message_comes, index, sent.chunk, sent.step, sent.node);
+  const auto delay = times_.workers[index].delay;
+  agenda_.add(now_ + delay, {What::message_comes, index, sent.chunk, sent.step, sent.node, sent.ready + delay});
   begin_sending(index);
 }
 
 void RoundReplay::message_comes(const Event& event) {
-  add(links_.contribution_there(event.who, event.chunk, now_), What::message_there, event.who, event.chunk, event.step,
-      event.slots);
+  add(links_.contribution_there(event.chunk, event.ready, now_), What::message_there, event.who, event.chunk,
+      event.step, event.slots);
 }
 
 // ---- weights

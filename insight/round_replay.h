@@ -49,12 +49,14 @@ class RoundReplay {
     ChunkId chunk = 0;
     Step step = 0;
     SlotRange slots;
+    double ready = 0;  // of a message that comes: since when it could have
   };
   struct Contribution {
     std::uint32_t worker = 0;
     ChunkId chunk = 0;
     Step step = 0;
     Node node;
+    double ready = 0;
   };
 
   struct Worker {

@@ -12,6 +12,7 @@ namespace {
 
 constexpr double kUnheardLink = 1.3;
 constexpr double kSlowShardLink = 1.5;
+constexpr double kSlowReader = 1.05;
 constexpr std::size_t kMostSuspects = 16;
 
 class Suspects {
@@ -77,9 +78,15 @@ class Suspects {
         add(Cause::passing, i, (taken_out + odd) / window + 1);
       }
       const auto& own = times_.workers[i];
+      if (!times_.items && own.fetch > kSlowReader * own.slot) {  // though it may wait for something else as long
+        add(Cause::data, i, own.fetch / own.slot);
+      }
       if (!own.has_slots() && own.up > 0 &&
           own.up * kUnheardLink < median(rates)) {  // the upper one: of two the other's
         add(Cause::worker_link, i, median(rates) / own.up);
+      }
+      if (is_far(times_, i)) {  // of few messages each waits for the way alone
+        add(Cause::worker_link, i, own.up > 0 ? std::max(1.0, median(rates) / own.up) : 1);
       }
       if (loses_most(times_, i)) {  // now and then, so that the usual message is as quick as others'
         add(Cause::worker_link, i, own.up > 0 ? std::max(1.0, median(rates) / own.up) : 1);
@@ -136,6 +143,20 @@ bool loses_most(const JobTimes& times, std::size_t worker) {
     }
   }
   return own.resent > kMore * median(std::move(others));
+}
+
+bool is_far(const JobTimes& times, std::size_t worker) {
+  constexpr double kLonger = 2;
+  constexpr double kLeastDelay = 2'000;
+  std::vector<double> others;
+  for (std::size_t i = 0; i < times.workers.size(); ++i) {
+    if (i != worker) {
+      others.push_back(times.workers[i].delay);
+    }
+  }
+  const auto own = times.workers[worker].delay;
+  const auto usual = median(std::move(others));
+  return own > kLonger * usual && own > usual + kLeastDelay;
 }
 
 bool is_odd(double slot, const WorkerTimes& own) {

@@ -21,6 +21,9 @@ struct Suspect {
 // Whether its link, or what it alone shares, loses what goes over it: by the kernels' counts, beside the others'.
 bool loses_most(const JobTimes& times, std::size_t worker);
 
+// Whether what goes to it, or comes from it, is much longer on its way than the others'.
+bool is_far(const JobTimes& times, std::size_t worker);
+
 // Whether a slot took so much longer than its worker's others that it passes for a hiccup.
 bool is_odd(double slot, const WorkerTimes& own);
 

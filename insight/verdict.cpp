@@ -39,21 +39,7 @@ std::string name_of(const JobTimes& times, const Suspect& one) {
 
 // Loss makes a link slow, and so does delay: a connection carries no more than is under way at a time.
 LinkTrouble trouble_of(const JobTimes& times, std::size_t place) {
-  constexpr double kLonger = 2;
-  constexpr double kLeastDelay = 2'000;
-  if (loses_most(times, place)) {
-    return LinkTrouble::loss;
-  }
-  std::vector<double> delays;
-  for (std::size_t i = 0; i < times.workers.size(); ++i) {
-    if (i != place) {
-      delays.push_back(times.workers[i].delay);
-    }
-  }
-  const auto& own = times.workers[place];
-  const auto usual = median(std::move(delays));
-  const bool is_far = own.delay > kLonger * usual && own.delay > usual + kLeastDelay;
-  return is_far ? LinkTrouble::delay : LinkTrouble::rate;
+  return loses_most(times, place) ? LinkTrouble::loss : is_far(times, place) ? LinkTrouble::delay : LinkTrouble::rate;
 }
 
 // How many times as long; no less than 1.

@@ -1,6 +1,7 @@
 """A job by hand on hosts of its own: the servers on one, each worker on another; and what is seen of it while it runs."""
 
 import ctypes
+import math
 import os
 import pathlib
 import re
@@ -199,7 +200,7 @@ class Cluster:
 
     def limit_processor(self, name, share):
         """Of one processor, for all threads of the process together."""
-        group = cgroups.Processors(share, name)
+        group = cgroups.Processors(share, name, shortest_period(share))
         self.groups.append(group)
         group.enter(self.processes[name].pid)
 
@@ -209,7 +210,7 @@ class Cluster:
         tid = next((task.name for task in tasks.iterdir() if (task / "comm").read_text().strip() == thread), None)
         if tid is None:
             raise RuntimeError(f"{name} has no thread {thread}")
-        group = cgroups.Processors(share, f"{name}-{thread}")
+        group = cgroups.Processors(share, f"{name}-{thread}", shortest_period(share))
         self.groups.append(group)
         group.enter_thread(tid)
 
@@ -278,6 +279,11 @@ class Cluster:
 
     def steps(self):
         return len(self.closes.times)
+
+
+def shortest_period(share):
+    """Microseconds in which such a part of a processor is to be had: those of a step are to be many, or its luck decides."""
+    return math.ceil(1010 / share)  # the kernel gives no less than a millisecond at a time
 
 
 def end_with_parent():

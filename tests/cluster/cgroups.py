@@ -68,14 +68,15 @@ class _Group:
 
 
 class Processors(_Group):
-    """`share`: of one processor, for all in the group together."""
+    """`share`: of one processor, for all in the group together. Of each `period` microseconds they stand still for what is left
+    once they have used that part of it, which is to be a thousand at least."""
 
     controller = "cpu"
 
-    def __init__(self, share, name):
-        quota = int(share * _PERIOD)
-        super().__init__(name, {"cpu.max": f"{quota} {_PERIOD}"},
-                         {"cpu.cfs_period_us": _PERIOD, "cpu.cfs_quota_us": quota})
+    def __init__(self, share, name, period=_PERIOD):
+        quota = int(share * period)
+        super().__init__(name, {"cpu.max": f"{quota} {period}"},
+                         {"cpu.cfs_period_us": period, "cpu.cfs_quota_us": quota})
 
 
 class Memory(_Group):

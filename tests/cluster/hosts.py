@@ -239,8 +239,11 @@ class Hosts(Namespaces):
             _call("tc", "-n", self.namespace(name), "class", "replace", "dev", "eth0", "parent", parent, "classid", f"1:{number:x}",
                   "htb", "rate", bits(least), "ceil", bits(most), "burst", burst(least), "cburst", burst(most), "quantum", 64000)
         shape(1, "1:", rate, rate)
+        # What each may send for certain it may send at once after it stood still, whatever the others send: so it is little,
+        # and all but that they take turns to borrow.
+        certain = rate / 100 / len(receivers)
         for number, its in enumerate(receivers.values(), start=2):
-            shape(number, "1:1", min(its, rate / len(receivers)), its)
+            shape(number, "1:1", min(its, certain), its)
 
     def set_link(self, name, up):
         """Pulls the host's cable, or plugs it in again."""

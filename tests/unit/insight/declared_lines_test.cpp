@@ -85,6 +85,18 @@ TEST_CASE("declared lines: what was in nobody's way carries as much, and what wa
   CHECK(apart.times.workers[0].up == 0);
 }
 
+TEST_CASE("declared lines: nothing carries more than its line, but what has a part of one") {
+  Declared job({line_of(1, 1'000), line_of(2, 1'000), line_of(5, 1'000), line_of(5, 1'000)},
+               {line_of(3, 2'000), line_of(3, 2'000)});
+  job.times.servers.in = 2.2 * kGigabit;
+  job.times.workers[0].up = 1.2 * kGigabit;
+  job.times.workers[2].up = 0.7 * kGigabit;  // of a half
+  fill_in_declared(job.times);
+  CHECK(job.times.servers.in == doctest::Approx(2 * kGigabit * 0.99 / 0.94));
+  CHECK(job.times.workers[0].up == doctest::Approx(kGigabit * 0.99 / 0.94));
+  CHECK(job.times.workers[2].up == doctest::Approx(0.7 * kGigabit));
+}
+
 TEST_CASE(
     "declared lines: the link of all servers is suspected where it carries much less, and mended it carries all") {
   Declared shared({line_of(1, 1'000), line_of(2, 1'000)}, {line_of(3, 2'000)});

@@ -29,6 +29,12 @@ TEST_CASE("known links: a slow link that was seen alone is slow, and no example 
   CHECK(known.in.workers == std::vector<double>{9, 60, 80});
 }
 
+TEST_CASE("known links: a link that carries as much as those in whose way others were was not alone in its own") {
+  const auto known =
+      known_links(rates_of({{12, 12, true}, {16, 13, false}, {17, 13, false}}), rates_of({{}, {}, {}}), 60);
+  CHECK(known.in.workers == std::vector<double>{60, 60, 60});
+}
+
 TEST_CASE(
     "known links: shards of which nothing is seen have the rest, and a way of which nothing is seen is like the "
     "other") {

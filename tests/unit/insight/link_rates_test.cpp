@@ -3,6 +3,8 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <iterator>
+#include <vector>
 
 namespace ballast::insight {
 namespace {
@@ -57,6 +59,29 @@ TEST_CASE("link rates: a shard's own link shows where the others carry nothing b
   CHECK(rates.all == doctest::Approx(20).epsilon(0.1));
   CHECK(rates.shards[0] == 0);
   CHECK(rates.shards[1] == doctest::Approx(4).epsilon(0.05));
+}
+
+TEST_CASE("link rates: shards on machines of their own share nothing, and are in workers' way as far as was said") {
+  std::vector<Carried> messages;
+  for (double step = 0; step < 12; ++step) {
+    for (std::size_t worker = 0; worker < 4; ++worker) {
+      for (double chunk = 1; chunk <= 100; ++chunk) {
+        const auto at = 1'000'000 * step;
+        messages.push_back({at, at + 250 * chunk, 1'000, worker, 0});
+        messages.push_back({at, at + 1'000 * chunk, 1'000, worker, 1});
+      }
+    }
+  }
+  const auto seen = link_rates(messages, 4, 2, 5'000, {20, 20});
+  CHECK(seen.all == 0);
+  CHECK(seen.shards[0] == doctest::Approx(16).epsilon(0.1));
+  CHECK(seen.shards[1] == doctest::Approx(4).epsilon(0.05));
+  std::vector<Carried> few;  // too few to tell
+  std::ranges::copy_if(messages, std::back_inserter(few),
+                       [](const Carried& each) { return each.sent == 0 && each.shard == 1; });
+  CHECK(link_rates(few, 4, 2, 25'000, {20, 4}).shards[1] == 0);
+  CHECK_FALSE(link_rates(few, 4, 2, 25'000, {20, 4}).workers[0].is_alone);
+  CHECK(link_rates(few, 4, 2, 25'000).workers[0].is_alone);
 }
 
 TEST_CASE("link rates: of what comes by several connections at once only that counts which came meanwhile") {

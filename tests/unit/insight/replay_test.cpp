@@ -78,6 +78,24 @@ TEST_CASE("replay: what workers send goes one after the other over the link of a
   CHECK(is_about(replay(times), 4 * kSlot + 400'000));
 }
 
+TEST_CASE("replay: copies for all workers leave at once, and what comes of two shards does not wait for each other") {
+  auto times = job_of(4, 4);
+  times.rules.chunks = 5;
+  times.bytes = {kChunkBytes, 0, 0, 0, kChunkBytes};  // so that both shards serve workers in the same order
+  times.lane_of = {0, 0, 0, 0, 1};
+  times.sum = times.apply = {0, 0, 0, 0, 0};
+  times.lanes.push_back({.name = "shard 1 lane 0", .process = kLaneProcess + 1, .shard = 1});
+  times.shards = {{}, {}};
+  for (auto& shard : times.shards) {
+    shard.out = 40;  // a copy takes 25 ms, and all of them 100
+  }
+  for (auto& worker : times.workers) {
+    worker.ready = {1, 1, 1, 1, 1};
+    worker.down = 40;
+  }
+  CHECK(is_about(replay(times), kSlot + 100'000));
+}
+
 TEST_CASE("replay: a lane sums and updates one thing after the other") {
   auto times = job_of(2, 4);
   times.lanes[0].message = 1'000;

@@ -329,6 +329,36 @@ TEST_CASE("verdict: what scatters less than what is worth a word is no cause, no
   CHECK(found.found[0].cause == Cause::compute);
 }
 
+TEST_CASE("verdict: a reader that would be waited for without what else is slow costs as much as that") {
+  auto times = job_of(4, 16);
+  times.lanes[0].starved = 20;
+  times.sum = {12'500, 12'500};
+  times.apply = {50'000, 50'000};        // 200 ms in all after the slots,
+  times.workers[1].fetch = 1.5 * kSlot;  // in which a reader catches up
+  const auto found = verdict_of(times, {slow(Resource::processor, "shard 0 lane 0", 20)});
+  REQUIRE(found.found.size() == 2);
+  for (const auto& one : found.found) {
+    CHECK(one.cost > 1.4);
+    CHECK(one.gain < 1.1);
+  }
+  CHECK(found.slowdown == doctest::Approx(1.5).epsilon(0.05));
+}
+
+TEST_CASE("verdict: a worker that is far away is suspected, though its link carries as much as others'") {
+  auto times = job_of(4, 16);
+  for (auto& worker : times.workers) {
+    worker.up = worker.down = 200;
+    worker.delay = 100;
+  }
+  CHECK(verdict_of(times).found.empty());
+  times.workers[2].delay = 20'000;
+  const auto found = verdict_of(times);
+  REQUIRE(found.found.size() == 1);
+  CHECK(found.found[0].who == "worker w2");
+  CHECK(found.found[0].trouble == LinkTrouble::delay);
+  CHECK(found.found[0].gain == doctest::Approx(460.0 / 420).epsilon(0.01));
+}
+
 TEST_CASE("verdict: a link that loses what it carries is suspected though its usual message is as quick as others'") {
   auto times = job_of(4, 16);
   for (auto& worker : times.workers) {
