@@ -165,7 +165,6 @@ class RoundTimes : public TakenTimes {
       own.stops = worker_stops(peers_, process, first_, times_.steps);
     }
     add_silences(process, first_, own);
-    shorten_long_stops(took_, own);
   }
 
   const std::size_t most_;

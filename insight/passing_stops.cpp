@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "insight/medians.h"
+#include "insight/replay.h"
 #include "insight/suspects.h"
 
 namespace ballast::insight {
@@ -39,16 +40,37 @@ Stopped stopped(const JobTimes& times, const std::vector<std::size_t>& passing) 
   return who;
 }
 
-// Those after a step with stops are its, as long as none has stops of its own.
-Stopped with_those_after(const Stopped& stopped) {
+// A stop that begins in a step may last for several, which others do without the worker. With those, and so many after
+// them, as long as none has stops of its own.
+Stopped held_by(const Stopped& stopped, const std::vector<WorkerTimes>& workers, const std::vector<double>& took,
+                std::size_t after) {
   auto who = stopped;
   for (std::size_t step = 0; step < stopped.size(); ++step) {
-    const auto last = std::min(stopped.size() - 1, step + kStepsAfter);
-    for (auto next = step + 1; stopped[step] && next <= last && !stopped[next]; ++next) {
+    if (!stopped[step]) {
+      continue;
+    }
+    auto last = step;
+    for (auto left = odd_time_of_step(workers[*stopped[step]], step) - took[step];
+         left > 0 && last + 1 < took.size();) {
+      left -= took[++last];
+    }
+    last = std::min(stopped.size() - 1, last + after);
+    for (auto next = step + 1; next <= last && !stopped[next]; ++next) {
       who[next] = stopped[step];
     }
   }
   return who;
+}
+
+JobTimes without_stops(JobTimes times, const std::vector<std::size_t>& passing) {
+  for (const auto place : passing) {
+    auto& own = times.workers[place];
+    own.stops.assign(own.stops.size(), 0);
+    for (auto& step : own.slots) {
+      std::ranges::transform(step, step.begin(), [&](double slot) { return is_odd(slot, own) ? own.slot : slot; });
+    }
+  }
+  return times;
 }
 
 // Of those that nobody's stops hold; nothing where they are too few to tell.
@@ -97,11 +119,16 @@ void take_out_stops(const std::vector<double>& took, JobTimes& times) {
     return;
   }
   const auto who = stopped(times, passing);
-  auto held = with_those_after(who);
+  const auto during = held_by(who, times.workers, took, 0);
+  auto held = held_by(who, times.workers, took, kStepsAfter);
   auto usual = usual_step(took, held);
   if (!usual) {
-    held = who;
+    held = during;
     usual = usual_step(took, held);
+  }
+  const auto without = without_stops(times, passing);
+  if (!usual && during != who) {
+    usual = replay(without);
   }
   if (!usual) {
     return;  // one that stops in nearly every step is as well replayed as one that is slow
@@ -112,16 +139,13 @@ void take_out_stops(const std::vector<double>& took, JobTimes& times) {
       lost[*held[step]] += took[step] - *usual;
     }
   }
+  const auto as_it_was = std::exchange(times, without);
   for (const auto place : passing) {
     auto& own = times.workers[place];
-    own.odd = odd_time(own);
+    own.odd = odd_time(as_it_was.workers[place]);
     // Something else may have held such a step up as well.
     constexpr double kMost = 1.25;
     own.lost = std::clamp(lost[place], 0.0, kMost * own.odd) / static_cast<double>(times.steps);
-    own.stops.assign(own.stops.size(), 0);
-    for (auto& step : own.slots) {
-      std::ranges::transform(step, step.begin(), [&](double slot) { return is_odd(slot, own) ? own.slot : slot; });
-    }
   }
 }
 

@@ -143,19 +143,6 @@ bool looks_often(const ProcessTrace& worker) {
   return !looks.empty() && median(std::move(apart)) < kPatience;
 }
 
-// Of each step and those after it in which others still compute more than their part.
-std::vector<double> held_up(const std::vector<double>& took) {
-  constexpr std::size_t kAfter = 3;
-  const auto usual = median(took);
-  std::vector<double> held(took.size(), 0);
-  for (std::size_t step = 0; step < took.size(); ++step) {
-    for (auto i = step; i < std::min(took.size(), step + 1 + kAfter); ++i) {
-      held[step] += std::max(0.0, took[i] - usual);
-    }
-  }
-  return held;
-}
-
 // By what a step's messages took longer than is usual, of all lanes' the least: one lane's may wait for that lane.
 void add_late(const ByLanes& lanes, Step first, std::vector<double>& stops) {
   constexpr double kLate = 60'000;
@@ -174,19 +161,6 @@ void add_late(const ByLanes& lanes, Step first, std::vector<double>& stops) {
 }
 
 }  // namespace
-
-void shorten_long_stops(const std::vector<double>& took, WorkerTimes& worker) {
-  const auto held = held_up(took);
-  const auto shortened = [&](double stop, std::size_t step) {
-    return stop > kPatience ? std::min(stop, held[step]) : stop;
-  };
-  for (std::size_t step = 0; step < took.size(); ++step) {
-    for (auto& slot : worker.slots[step]) {
-      slot = std::min(slot, worker.slot) + shortened(std::max(0.0, slot - worker.slot), step);
-    }
-    worker.stops[step] = shortened(worker.stops[step], step);
-  }
-}
 
 void add_silences(const ProcessTrace& worker, Step first, WorkerTimes& times) {
   constexpr std::size_t kMost = 64;  // of a window: who is given up so often has no slots

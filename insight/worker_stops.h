@@ -14,10 +14,6 @@ namespace ballast::insight {
 // one alone is that lane's doing. None: 0.
 std::vector<double> worker_stops(const Peers& peers, const ProcessTrace& worker, Step first, std::size_t steps);
 
-// Who is silent for longer than the lead has patience is given up, and others compute what he had: such a stop holds
-// the job up for no longer than steps then took beyond what is usual. `took`: microseconds, by step.
-void shorten_long_stops(const std::vector<double>& took, WorkerTimes& worker);
-
 // Adds to `times.stops` for how long it said nothing where it stood still in the midst of its work and others computed
 // what it had, so that no slot shows it. `first`: the step of the first ones.
 void add_silences(const ProcessTrace& worker, Step first, WorkerTimes& times);

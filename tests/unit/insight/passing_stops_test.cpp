@@ -43,6 +43,23 @@ TEST_CASE("stops cost what steps took longer, and no slot shows them any more") 
   CHECK(found[0].place == 1);
 }
 
+TEST_CASE("a stop that lasts for several steps costs what all of them took longer, though no other one is left") {
+  Stopping job(0, 0);
+  job.times.steps = 5;
+  for (auto& worker : job.times.workers) {
+    worker.slots.resize(job.times.steps);
+  }
+  job.times.step = kStep + 120'000;
+  job.took.assign(5, kStep + 120'000);
+  job.times.workers[1].slots[0][2] += 2'200'000;  // while the others do without it
+  for (std::size_t step = 1; step < 5; ++step) {
+    job.times.workers[1].slots[step].clear();
+  }
+  take_out_stops(job.took, job.times);
+  CHECK(job.lost(1) == doctest::Approx(600'000).epsilon(0.02));
+  CHECK(job.times.workers[1].odd == doctest::Approx(2'200'000));
+}
+
 TEST_CASE("a stop that keeps nobody waiting costs nothing") {
   Stopping job(300'000, 0);
   job.took[5] = kStep - 1'000;
