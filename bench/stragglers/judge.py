@@ -1,18 +1,22 @@
 """Compares what `ballast analyze` says of the traces that what_if.py keeps with what was planted and what that cost: a table, a row
-for each job, and what part of them was named, and near. docs/measurements/what_if.md says what is wanted."""
+for each job, and what part of them was named, and near. docs/measurements/what_if.md says what is wanted.
+
+Traces may be packed (packed.py): NAME.early.trace.xz instead of NAME.early.json. `--pack` makes such of those in FOLDER, in the
+folder TO, with what was measured."""
 
 import argparse
 import dataclasses
 import json
-import lzma
 import pathlib
 import statistics
 import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tests" / "cluster"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 import harness  # pylint: disable=wrong-import-position
+import packed  # pylint: disable=wrong-import-position
 
 COUNTS = 1.05       # what costs less is not asked for
 LEAST_LOST = 0.3    # seconds, likewise
@@ -22,15 +26,26 @@ NAMED = 1.03        # what an operator is told of
 DIFFERS = 0.1       # two causes whose order is asked for
 
 
+MEASURED = "groups.jsonl", "sound.jsonl", "followed.jsonl"
+
+
+def packed_one(file):
+    return file.with_suffix(".trace.xz")
+
+
+def is_kept(file):
+    return file.exists() or packed_one(file).exists()
+
+
 class Said:
-    """What an analysis says of a raw trace, which may be packed: FILE.xz."""
+    """What an analysis says of a raw trace, which may be packed."""
 
     def __init__(self, file, *options):
         with tempfile.TemporaryDirectory() as folder:
-            packed = file.with_name(file.name + ".xz")
-            if not file.exists() and packed.exists():
+            if not file.exists():
+                trace = packed.unpack(packed_one(file).read_bytes())
                 file = pathlib.Path(folder) / file.name
-                file.write_bytes(lzma.decompress(packed.read_bytes()))
+                file.write_text(json.dumps(trace), encoding="utf-8")
             answer = harness.ballast("analyze", file, "--json", *options)
         lines = [json.loads(line) for line in answer.stdout.splitlines()]
         self.slowdown = next((line["slowdown"] for line in lines if "slowdown" in line), None)
@@ -49,8 +64,7 @@ class Said:
 def late_one(file):
     """By what a cause costs in the long run; where no such trace is kept, by its first steps."""
     late = file.with_suffix(".late.json")
-    is_kept = late.exists() or late.with_name(late.name + ".xz").exists()
-    return Said(late, "--steps", str(MANY), "--windows", "1") if is_kept else Said(file.with_suffix(".early.json"))
+    return Said(late, "--steps", str(MANY), "--windows", "1") if is_kept(late) else Said(file.with_suffix(".early.json"))
 
 
 def is_of(cause, found):
@@ -157,12 +171,33 @@ def judge(group, job, folder, followed, by_early):
     return judged
 
 
-def percent(kept, of):
-    return f"{sum(kept)} of {len(of)}" + (f" ({100 * sum(kept) / len(of):.0f} %)" if of else "")
+@dataclasses.dataclass
+class Figure:
+    """Of how many jobs something holds, and of what part it is to hold; None: nothing is asked for."""
+
+    what: str
+    wanted: float | None
+    outcomes: list
+    at_most: bool = False
+
+    @property
+    def share(self):
+        return sum(self.outcomes) / len(self.outcomes) if self.outcomes else None
+
+    @property
+    def is_reached(self):
+        if self.wanted is None or self.share is None:
+            return True
+        return self.share <= self.wanted if self.at_most else self.share >= self.wanted
+
+    def __str__(self):
+        wanted = "" if self.wanted is None else f"{'at most ' if self.at_most else ''}{100 * self.wanted:.0f} %"
+        part = f" ({100 * self.share:.0f} %)" if self.outcomes else ""
+        return f"| {self.what} | {wanted} | {sum(self.outcomes)} of {len(self.outcomes)}{part}{'' if self.is_reached else ' **less**'} |"
 
 
-def share(jobs, holds):
-    return percent([bool(holds(job)) for job in jobs], jobs)
+def of(what, wanted, jobs, holds, at_most=False):
+    return Figure(what, wanted, [bool(holds(job)) for job in jobs], at_most)
 
 
 def table(jobs):
@@ -193,28 +228,56 @@ def order_is_right(pair, singles):
     return bool(named) and is_of(worse, named[0])
 
 
-def summary(jobs):
+def figures(jobs, sound):
     singles = [job for job in jobs if len(job.causes) == 1 and job.counts]
     free = [job for job in jobs if not job.causes[0]["told"]]
-    if free:
-        print("\nwhat costs nothing: somebody named", share(free, Judged.innocent))
     counted = [cause for job in singles for cause in job.causes]  # each costs something alone
     pairs = [job for job in jobs if len(job.causes) == 2 and all(cause in counted for cause in job.causes)]
     measured = [job for job in singles if job.lost is None and not job.is_reported_only()]
-    print("\none cause:  named first", share(singles, Judged.is_first), "; something innocent besides", share(singles, Judged.innocent))
-    print("            x as long within max(0.03, 5 %)", share(measured, Judged.is_near),
-          "(of the turn that was traced:", share(measured, Judged.is_near_traced) + ")",
-          "; seconds lost within max(0.3 s, 15 %)", share([job for job in singles if job.lost is not None], Judged.is_near))
+    passing = [job for job in singles if job.lost is not None]
     advised = [off for off in map(Judged.advised_off, singles) if off is not None]
-    print("            advice within 10 points", percent([off <= 10 for off in advised], advised),
-          "; off by", ", ".join(f"{off:.1f}" for off in advised))
     orders = [order for order in (order_is_right(pair, singles) for pair in pairs) if order is not None]
-    print("two causes: both named", share(pairs, Judged.all_named), "; the first is one of them", share(pairs, Judged.is_first),
-          "; in order", percent(orders, orders), "; within 10 %", share([pair for pair in pairs if pair.lost is None], Judged.is_near))
+    return [
+        of("one cause that costs 5 % or more (0.3 s): named first within 20 steps", 0.95, singles, Judged.is_first),
+        of("somebody innocent named besides, early or late", 0.1, singles, Judged.innocent, at_most=True),
+        of("slowdown within max(0.03, 5 %)", 0.9, measured, Judged.is_near),
+        of("likewise of the traced turn", None, measured, Judged.is_near_traced),
+        of("seconds lost within max(0.3 s, 15 %)", 0.9, passing, Judged.is_near),
+        of("advice within 10 points", 0.9, advised, lambda off: off <= 10),
+        of("two causes: the first is one of them", 0.98, pairs, Judged.is_first),
+        of("both named", 0.85, pairs, Judged.all_named),
+        of("in order, where they differ by 0.1", 0.95, orders, bool),
+        of("within 10 %", 0.8, [pair for pair in pairs if pair.lost is None], Judged.is_near),
+        of("what costs nothing: somebody named", 0.1, free, Judged.innocent, at_most=True),
+        of("nothing planted: somebody named", 0.1, sound, Judged.innocent, at_most=True),
+    ]
 
 
 def rows(file):
     return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()] if file.exists() else []
+
+
+def judged(folder, by_early=False):
+    """Jobs with something planted, and without."""
+    jobs, sound = [], []
+    followed = {row["name"]: row["times"] for row in rows(folder / "followed.jsonl")}
+    for group in {row["group"]: row for row in rows(folder / "groups.jsonl")}.values():
+        for job in group["jobs"]:
+            if is_kept(folder / f"{job['name']}.early.json"):
+                (jobs if job["causes"] else sound).append(judge(group, job, folder, followed, by_early))
+    return jobs, sound
+
+
+def pack(folder, to):
+    """The newest of what was measured, and all traces of it."""
+    to.mkdir(parents=True, exist_ok=True)
+    for name in MEASURED:
+        newest = {row.get("group", row.get("name")): row for row in rows(folder / name)}
+        if newest:
+            with open(to / name, "a", encoding="utf-8") as lines:
+                lines.writelines(json.dumps(row) + "\n" for row in newest.values())
+    for file in sorted(folder.glob("*.json")):
+        (to / packed_one(file).name).write_bytes(packed.pack(json.loads(file.read_text(encoding="utf-8"))))
 
 
 def alarms(job, folder):
@@ -226,24 +289,29 @@ def alarms(job, folder):
 
 
 def main():
-    parser = argparse.ArgumentParser(prog="bench/stragglers/judge.py", description=__doc__)
+    parser = argparse.ArgumentParser(prog="bench/stragglers/judge.py", description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folders", metavar="FOLDER", type=pathlib.Path, nargs="+")
     parser.add_argument("--early", action="store_true", help="take the slowdown from the first 20 steps with it, not from the last 100")
+    parser.add_argument("--pack", metavar="TO", type=pathlib.Path, help="only packs what is in FOLDER")
     wanted = parser.parse_args()
     jobs, sound = [], []
     for folder in wanted.folders:
-        followed = {row["name"]: row["times"] for row in rows(folder / "followed.jsonl")}
-        for group in {row["group"]: row for row in rows(folder / "groups.jsonl")}.values():
-            for job in group["jobs"]:
-                (jobs if job["causes"] else sound).append(judge(group, job, folder, followed, wanted.early))
+        if wanted.pack:
+            pack(folder, wanted.pack)
+            continue
+        for all_, more in zip((jobs, sound), judged(folder, wanted.early)):
+            all_.extend(more)
         for job in rows(folder / "sound.jsonl"):
             alarms(job, folder)
     if not jobs:
         return
     table(jobs)
-    summary(jobs)
-    print("no cause:   somebody named in", share(sound, Judged.innocent), *(f"\n  {job.job['name']}: {job.innocent()}" for job in sound
-                                                                           if job.innocent()))
+    print("\n| | wanted | of these |\n| --- | --- | --- |")
+    print(*figures(jobs, sound), sep="\n")
+    for job in sound:
+        if job.innocent():
+            print(f"{job.job['name']}: {job.innocent()}")
 
 
 if __name__ == "__main__":

@@ -173,7 +173,7 @@ def follow(name, plants, wanted):
     """What jobs of a group take without the worker that it is advised to leave out, by traces that were kept before."""
     for number, plant in enumerate(plants):
         file = wanted.folder / f"{name}-{number}"
-        advice = judge.late_one(file).advice if len(plant.causes) == 1 and file.with_suffix(".late.json").exists() else None
+        advice = judge.late_one(file).advice if len(plant.causes) == 1 and judge.is_kept(file.with_suffix(".late.json")) else None
         worker = plant.causes[0].worker
         if advice and (advice["advice"], advice["who"]) == ("leave out", [f"worker w{worker}"]):
             times = [run(plant, wanted, left_out=worker) for _ in range(wanted.runs)]
