@@ -232,6 +232,7 @@ JobTimes with_slots(const JobTimes& times, Slot slots) {
     const auto usual = worker.slot;
     worker.slot *= part;
     worker.fetch *= part;
+    std::ranges::transform(worker.reads, worker.reads.begin(), [&](double read) { return read * part; });
     for (auto& step : worker.slots) {
       // What it takes beyond the usual is no work that is shared out.
       std::ranges::transform(step, step.begin(),
@@ -262,6 +263,7 @@ JobTimes with_items(const JobTimes& times) {
     longest = std::max({longest, worker.slot, quantile(std::move(own), kLongSlots)});
     slots.push_back(worker.slot);
     worker.fetch = std::max(worker.fetch - worker.slot, 0.0);  // what a reader is late by
+    worker.reads.clear();
     // Others go on meanwhile.
     const auto all = static_cast<double>(times.steps * times.workers.size());
     worker.lost = std::min(worker.lost, worker.odd / all);

@@ -47,7 +47,8 @@ JobTimes with_slower_lossy(JobTimes times, double slower) {
 
 constexpr double kSlowBeside = 0.7;  // of what is usual: a link that carries less is slow beside the others
 
-// Calls `change` with the rate of each worker's link, one way and the other, and whether it is slow beside the others.
+// Calls `change` with the rate of each worker's link, one way and the other, the worker, and whether it is slow beside
+// the others'.
 template <typename Change>
 void each_link(JobTimes& times, Change&& change) {
   for (const auto rate : {&WorkerTimes::up, &WorkerTimes::down}) {
@@ -57,20 +58,20 @@ void each_link(JobTimes& times, Change&& change) {
     }
     const auto usual = median(std::move(all));
     for (auto& worker : times.workers) {
-      change(worker.*rate, worker.*rate < kSlowBeside * usual);
+      change(worker.*rate, worker, worker.*rate < kSlowBeside * usual);
     }
   }
 }
 
 bool has_slow_link(JobTimes times) {
   bool has = false;
-  each_link(times, [&](double rate, bool is_slow) { has = has || (rate > 0 && is_slow); });
+  each_link(times, [&](double rate, const WorkerTimes&, bool is_slow) { has = has || (rate > 0 && is_slow); });
   return has;
 }
 
 // The links of workers that are slow beside the others' as so much slower, or faster.
 JobTimes with_slower_links(JobTimes times, double slower) {
-  each_link(times, [&](double& rate, bool is_slow) { rate /= is_slow ? slower : 1; });
+  each_link(times, [&](double& rate, const WorkerTimes&, bool is_slow) { rate /= is_slow ? slower : 1; });
   return times;
 }
 
@@ -83,8 +84,8 @@ JobTimes with_lanes_behind(JobTimes times, double behind) {
   return times;
 }
 
-// Calls `change` with that rate of each shard of which something was seen, and whether that is slow beside the others,
-// or beside what was said of it.
+// Calls `change` with that rate of each shard of which something was seen, the shard, and whether that is slow beside
+// the others.
 template <typename Change>
 void each_shard(JobTimes& times, double ServerLink::*rate, double ServerLink::*seen, Change&& change) {
   std::vector<double> all;
@@ -94,33 +95,40 @@ void each_shard(JobTimes& times, double ServerLink::*rate, double ServerLink::*s
   const auto usual = median(std::move(all));
   for (auto& shard : times.shards) {
     if (shard.*seen > 0) {  // else it is what was declared, or seen at another time
-      change(shard.*rate, shard.*seen < kSlowBeside * std::max(usual, shard.line));
+      change(shard.*rate, shard, shard.*seen < kSlowBeside * usual);
     }
   }
 }
 
+// Of shards that are slow beside the others, or beside what was declared.
+template <typename Change>
+void each_slow_shard(JobTimes& times, Change&& change) {
+  const auto of_seen = [&](double ServerLink::*seen) {
+    return [&change, seen](double& rate, const ServerLink& shard, bool is_slow) {
+      if (rate > 0 && (is_slow || shard.*seen < kSlowBeside * shard.line)) {
+        change(rate);
+      }
+    };
+  };
+  each_shard(times, &ServerLink::in, &ServerLink::seen_in, of_seen(&ServerLink::seen_in));
+  each_shard(times, &ServerLink::out, &ServerLink::seen_out, of_seen(&ServerLink::seen_out));
+}
+
 bool has_slow_shard(JobTimes times) {
   bool has = false;
-  const auto look = [&](double rate, bool is_slow) { has = has || (rate > 0 && is_slow); };
-  each_shard(times, &ServerLink::in, &ServerLink::seen_in, look);
-  each_shard(times, &ServerLink::out, &ServerLink::seen_out, look);
+  each_slow_shard(times, [&](double) { has = true; });
   return has;
 }
 
 // The links of shards that are slow as so much slower.
 JobTimes with_slower_shards(JobTimes times, double slower) {
-  const auto slow = [&](double& rate, bool is_slow) { rate /= is_slow ? slower : 1; };
-  each_shard(times, &ServerLink::in, &ServerLink::seen_in, slow);
-  each_shard(times, &ServerLink::out, &ServerLink::seen_out, slow);
+  each_slow_shard(times, [&](double& rate) { rate /= slower; });
   return times;
 }
 
-// Without the links of shards that are not slow beside the others, unless it was said what they carry.
+// The links of shards that are not slow beside the others as they were declared, or none.
 JobTimes without_usual_shards(JobTimes times) {
-  if (std::ranges::all_of(times.shards, [](const auto& shard) { return shard.line > 0; })) {
-    return times;
-  }
-  const auto drop = [](double& rate, bool is_slow) { rate = is_slow ? rate : 0; };
+  const auto drop = [](double& rate, const ServerLink& shard, bool is_slow) { rate = is_slow ? rate : shard.line; };
   each_shard(times, &ServerLink::in, &ServerLink::seen_in, drop);
   each_shard(times, &ServerLink::out, &ServerLink::seen_out, drop);
   return times;
@@ -136,8 +144,8 @@ JobTimes without_borrowed(JobTimes times) {
 // The links of workers that are not slow beside the others, so many times as fast as they seemed; where it is known how
 // fast one is, no faster than that.
 JobTimes with_faster_workers(JobTimes times, double faster) {
-  const auto line = times.line;
-  each_link(times, [&](double& rate, bool is_slow) {
+  each_link(times, [&](double& rate, const WorkerTimes& worker, bool is_slow) {
+    const auto line = worker.line > 0 ? worker.line : times.line;
     const auto most = line > 0 ? std::max(line, rate) : faster * rate;
     rate = is_slow ? rate : std::min(faster * rate, most);
   });

@@ -9,8 +9,7 @@
 namespace ballast::insight {
 namespace {
 
-constexpr double kPayload = 0.94;      // TCP over Ethernet frames of 1,500 bytes
-constexpr double kMostPayload = 0.99;  // of 9,000
+constexpr double kPayload = 0.94;  // TCP over Ethernet frames of 1,500 bytes
 
 struct Line {
   double rate = 0;  // bytes a microsecond; 0: none was declared
@@ -39,16 +38,12 @@ std::map<std::uint64_t, std::vector<std::uint32_t>> machines_of(const std::vecto
   return shards;
 }
 
-// What was not seen; and no more than a line carries in large frames: what came quicker for a while had lain somewhere.
+// What was not seen; and no more than its machine's: what came quicker for a while had lain somewhere.
 template <typename Link>
 void fill_in(Link& link, double Link::*rate) {
   auto& own = link.*rate;
-  const auto most = kMostPayload / kPayload * link.line;
-  if (own <= 0) {
-    own = link.line;
-  } else if (most > 0 && !link.shares_line) {
-    own = std::min(own, most);
-  }
+  const auto most = most_of_line(link.machine_line);
+  own = own <= 0 ? link.line : most > 0 ? std::min(own, most) : own;
 }
 
 }  // namespace
@@ -65,7 +60,7 @@ void add_declared_lines(const JobTrace& trace, JobTimes& times) {
     auto& own = times.workers[i];
     const auto together = lines[i].machine == 0 ? 1 : sharing[lines[i].machine];
     own.line = lines[i].rate / static_cast<double>(together);
-    own.shares_line = together > 1;
+    own.machine_line = lines[i].rate;
     if (own.line > 0) {
       declared.push_back(own.line);
     }
@@ -83,10 +78,15 @@ void add_declared_lines(const JobTrace& trace, JobTimes& times) {
   for (const auto& [machine, of_machine] : machines) {
     for (const auto shard : of_machine) {
       times.shards[shard].line = shards[shard].rate / static_cast<double>(of_machine.size());
-      times.shards[shard].shares_line = of_machine.size() > 1;
+      times.shards[shard].machine_line = shards[shard].rate;
     }
-    times.servers.line = machines.size() == 1 ? shards[of_machine.front()].rate : 0;
+    times.servers.line = times.servers.machine_line = machines.size() == 1 ? shards[of_machine.front()].rate : 0;
   }
+}
+
+double most_of_line(double line) {
+  constexpr double kMostPayload = 0.99;  // in frames of 9,000
+  return kMostPayload / kPayload * line;
 }
 
 void fill_in_declared(JobTimes& times) {

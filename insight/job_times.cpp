@@ -1,12 +1,14 @@
 #include "insight/job_times.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <utility>
 
 #include "insight/item_times.h"
 #include "insight/medians.h"
 #include "insight/passing_stops.h"
+#include "insight/reading_times.h"
 #include "insight/taken_times.h"
 #include "insight/whole_steps.h"
 #include "insight/worker_stops.h"
@@ -108,33 +110,27 @@ class RoundTimes : public TakenTimes {
     own.slot = median(takes);
     own.begins = median(begins);
     own.between = median(gaps);
-    const auto reading = reading_time(process, slots.size());
-    // Between steps a reader catches up.
-    const auto fetch = reading > 0 ? reading : reads.empty() ? mean(waits) + own.slot : median(reads);
-    own.fetch = mean(waits) > kWaits * own.slot || reading > own.slot ? fetch : 0;
+    const bool waited = mean(waits) > kWaits * own.slot;
+    const auto reading = reading_of(process, own, longest, waited);
+    if (reading.each > 0) {
+      own.fetch = waited || reading.each > own.slot ? reading.each : 0;
+      own.reads = own.fetch > 0 ? reading.by_step : std::vector<double>();
+    } else if (waited) {  // between steps a reader catches up
+      own.fetch = reads.empty() ? mean(waits) + own.slot : median(reads);
+    }
   }
 
-  // For each of so many slots, with what was read for nothing; several readers read at a time. 0: it was not measured.
-  [[nodiscard]] double reading_time(const ProcessTrace& process, std::size_t slots) const {
-    std::vector<std::pair<Micros, Micros>> reads;
+  [[nodiscard]] ReadingTimes reading_of(const ProcessTrace& process, const WorkerTimes& own, double longest,
+                                        bool waited) const {
+    std::vector<SlotRead> reads;
     for (const auto& record : process.records) {
       if (record.kind == TraceKind::fetch && is_in(record) && record.first <= record.second) {
-        reads.emplace_back(record.first, record.second);
+        reads.push_back({record.step - first_, static_cast<double>(record.first), static_cast<double>(record.second)});
       }
     }
-    std::ranges::sort(reads);
-    std::vector<double> takes;
-    double all = 0;
-    double together = 0;
-    Micros until = 0;
-    for (const auto& [begun, done] : reads) {
-      takes.push_back(between(begun, done));
-      all += takes.back();
-      together += done > until ? between(std::max(begun, until), done) : 0;
-      until = std::max(until, done);
-    }
-    const auto each = static_cast<double>(reads.size()) / static_cast<double>(std::max<std::size_t>(slots, 1));
-    return all > 0 ? median(std::move(takes)) * together / all * each : 0;
+    std::vector<std::size_t> slots;
+    std::ranges::transform(own.slots, std::back_inserter(slots), &std::vector<double>::size);
+    return reading_times(std::move(reads), slots, longest, waited);
   }
 
   // For examples, of a worker that does not stand still.

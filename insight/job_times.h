@@ -20,8 +20,9 @@ struct WorkerTimes {
   double slot = 0;  // their median
   // Between two slots' examples, of a reader that never waits; in items what one waits for its examples.
   double fetch = 0;
-  double begins = 0;   // the first slot, after the last of a version's weights
-  double between = 0;  // two slots
+  std::vector<double> reads;  // by step, of rounds: what that takes for each slot; empty: as long in all
+  double begins = 0;          // the first slot, after the last of a version's weights
+  double between = 0;         // two slots
   // By step: for how long it stood still before its first slot, and did not take what had been sent to it.
   std::vector<double> stops;
   // In rounds, of one whose stops stand out, and are neither in `slots` nor in `stops` then (passing_stops.h).
@@ -34,9 +35,9 @@ struct WorkerTimes {
   // What one to the lead, or from it, waits at most behind gradients or weights that are on their way.
   double queue_up = 0;
   double queue_down = 0;
-  double line = 0;           // what its machine's link carries, or its part, as it was declared; 0: it was not
-  bool shares_line = false;  // others on that machine may leave it more
-  double resent = 0;         // the part of what went over its link that its kernel or the lanes' have sent again
+  double line = 0;          // what its machine's link carries, or its part, as it was declared; 0: it was not
+  double machine_line = 0;  // all of it: what others on that machine may leave it
+  double resent = 0;        // the part of what went over its link that its kernel or the lanes' have sent again
 
   [[nodiscard]] bool is_lossy() const {
     constexpr double kSound = 0.002;
@@ -68,8 +69,8 @@ struct ServerLink {
   // What was measured, to be set beside others, whatever a replay takes.
   double seen_in = 0;
   double seen_out = 0;
-  double line = 0;  // of what was declared of its machine's link its part; 0: nothing was
-  bool shares_line = false;
+  double line = 0;          // of what was declared of its machine's link its part; 0: nothing was
+  double machine_line = 0;  // all of it
 };
 
 // What a way carries of which nothing was seen: as much as the other one.

@@ -24,9 +24,10 @@ double line_rate(const LinkRates& in, const LinkRates& out) {
   return line >= median(std::move(all)) ? line : 0;
 }
 
-// What was seen alone is in its own way only where others carry far more: else what they share, and was not seen, was.
+// Where others were in most workers' way, of those seen alone it were theirs only where they carry far less: else what
+// all share was, and was not seen.
 std::vector<double> workers_of(const LinkRates& links, double line) {
-  constexpr double kSlower = 0.7;
+  constexpr double kSlower = 1 / 1.3;
   std::vector<double> all;
   std::vector<double> shared;
   for (const auto& worker : links.workers) {
@@ -35,8 +36,8 @@ std::vector<double> workers_of(const LinkRates& links, double line) {
       shared.push_back(worker.rate);
     }
   }
-  const auto least = std::max(median(std::move(all)), line);
-  const auto alike = kSlower * median(std::move(shared));
+  const auto least = std::max(median(all), line);
+  const auto alike = 2 * shared.size() > all.size() ? kSlower * median(std::move(shared)) : 0;
   std::vector<double> rates;
   for (const auto& worker : links.workers) {
     const bool is_own = worker.is_alone && (alike <= 0 || worker.rate < alike);

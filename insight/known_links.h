@@ -21,8 +21,9 @@ struct KnownLinks {
 };
 
 // By what was seen of both ways. A worker in whose way others were carries as much as is usual of workers, or as one
-// does that was seen alone; shards of which nothing is seen share the rest of what all do; a way that was not in the
-// way of most workers carries as much as the other one. `declared`: what workers' links carry as it was said, or 0.
+// does that was seen alone; where that are most, one that was seen alone and carries about as much is one of them;
+// shards of which nothing is seen share the rest of what all do; a way that was not in the way of most workers carries
+// as much as the other one. `declared`: what workers' links carry as it was said, or 0.
 KnownLinks known_links(const LinkRates& in, const LinkRates& out, double declared = 0);
 
 }  // namespace ballast::insight

@@ -137,23 +137,6 @@ double mean_rate(const std::vector<Stretch>& all) {
   return time > 0 ? bytes / time : 0;
 }
 
-// What workers share is seldom all that is in the way, so that many stretches show less than it can carry; the fastest
-// ones were read all at once by somebody who was late: what is usual among those that are about as fast. Where few
-// workers are kept busy by it at a time it is their own links that are seen: then there is none.
-double shared_rate(const std::vector<Stretch>& all, std::size_t workers) {
-  std::vector<Stretch> found;
-  std::ranges::copy_if(all, std::back_inserter(found),
-                       [&](const Stretch& stretch) { return 2 * stretch.busy > workers; });
-  constexpr std::size_t kEnough = 12;
-  constexpr double kAsFast = 0.75;
-  if (found.size() < kEnough) {
-    return 0;
-  }
-  const auto fast = rate_below(found, 0.9);
-  std::erase_if(found, [&](const Stretch& stretch) { return stretch.rate < kAsFast * fast; });
-  return rate_below(found, 0.5);
-}
-
 // A link that several share.
 struct Shared {
   const Flow* flow = nullptr;
@@ -170,6 +153,31 @@ std::vector<Stretch> alone_in(const std::vector<Stretch>& own, const std::vector
     });
   });
   return alone;
+}
+
+// What workers share is seldom all that is in the way, so that many stretches show less than it can carry; the fastest
+// ones were read all at once by somebody who was late: what is usual among those that are about as fast. Where few
+// workers are kept busy by it at a time it is their own links that are seen: then there is none. Where busy times are
+// shorter than such stretches, shorter ones tell.
+double shared_rate(const Flow& flow, const std::vector<Shared>& others, double least, std::size_t workers) {
+  // Of two shards that share a link one may carry less than the other for a while; one that is slow is busy long after.
+  constexpr double kHardly = 0.5;
+  constexpr std::size_t kEnough = 12;
+  constexpr double kAsFast = 0.75;
+  constexpr double kShort = 40'000;
+  for (const auto stretch : {least, std::min(least, kShort)}) {
+    auto found = alone_in(flow.stretches(stretch), others, kHardly);
+    std::erase_if(found, [&](const Stretch& each) { return 2 * each.busy <= workers; });
+    if (found.size() >= kEnough) {
+      const auto fast = rate_below(found, 0.9);
+      std::erase_if(found, [&](const Stretch& each) { return each.rate < kAsFast * fast; });
+      return rate_below(found, 0.5);
+    }
+    if (least <= kShort) {
+      break;
+    }
+  }
+  return 0;
 }
 
 // Of a worker's own link: what is usual where what others share carries less than it can. Where that hardly ever is so,
@@ -205,13 +213,11 @@ LinkRates link_rates(const std::vector<Carried>& messages, std::size_t workers, 
   }
   const Flow all(messages);
   LinkRates rates;
-  rates.all = apart.empty() ? shared_rate(all.stretches(stretch), workers) : 0;
+  rates.all = apart.empty() ? shared_rate(all, {}, stretch, workers) : 0;
   const std::vector<Flow> flows(of_shards.begin(), of_shards.end());
   std::vector<Shared> shared = {{&all, rates.all}};
-  // Of two shards that share a link one may carry less than the other for a while; one that is slow is busy long after.
-  constexpr double kHardly = 0.5;
   for (const auto& flow : flows) {
-    rates.shards.push_back(shared_rate(alone_in(flow.stretches(stretch), {shared[0]}, kHardly), workers));
+    rates.shards.push_back(shared_rate(flow, {shared[0]}, stretch, workers));
   }
   for (std::size_t i = 0; i < shards; ++i) {
     const bool is_known = rates.shards[i] > 0 || apart.empty();

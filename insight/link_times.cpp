@@ -7,11 +7,13 @@
 
 #include "insight/known_links.h"
 #include "insight/link_rates.h"
+#include "insight/medians.h"
 
 namespace ballast::insight {
 namespace {
 
-constexpr double kFastest = 1e6;  // a terabyte a second
+constexpr double kFastest = 1e6;      // a terabyte a second
+constexpr double kMoreAtTimes = 1.5;  // than was declared: no burst
 
 // Bytes a microsecond that one worker's messages come with while any are on their way: each counts from when it was
 // sent, or from when the one before it was there. 0: there are none.
@@ -74,6 +76,11 @@ class Links {
     if (times_.items) {
       by_pace(contributed, whole, &WorkerTimes::up, times_.servers.in);
       by_pace(sent_back, whole, &WorkerTimes::down, times_.servers.out);
+      std::vector<double> carried;
+      for (const auto& own : times_.workers) {
+        carried.push_back(std::max(own.up, own.down) / whole);
+      }
+      forget_wrong_lines(carried, kMoreAtTimes);
     }
     for (auto& own : times_.workers) {
       own.up = std::min(own.up, kFastest);
@@ -82,37 +89,53 @@ class Links {
   }
 
  private:
-  // Of shards, if each has one that it does not share; else none.
+  // Of several shards, if each has one that it does not share; else none.
   [[nodiscard]] std::vector<double> lines_apart() const {
     std::vector<double> lines;
     for (const auto& shard : times_.shards) {
-      if (shard.line <= 0 || shard.shares_line) {
+      if (shard.line <= 0 || shard.line < shard.machine_line) {
         return {};
       }
       lines.push_back(shard.line);
     }
-    return lines;
+    return lines.size() > 1 ? lines : std::vector<double>();
   }
 
   // What carries far more than was declared is something else.
   void forget_wrong_lines(const LinkRates& in, const LinkRates& out) {
-    constexpr double kMoreInMean = 1.25;
-    constexpr double kMoreAtTimes = 1.5;
+    constexpr double kMore = 1.25;
+    std::vector<double> mean;
     for (std::size_t i = 0; i < times_.workers.size(); ++i) {
-      auto& own = times_.workers[i];
-      if (!own.shares_line && std::max(in.workers[i].mean, out.workers[i].mean) > kMoreInMean * own.line) {
-        times_.line = own.line = 0;
-      }
+      mean.push_back(std::max(in.workers[i].mean, out.workers[i].mean));
     }
-    if (std::max(in.all, out.all) > kMoreAtTimes * times_.servers.line) {
-      times_.servers.line = 0;
+    forget_wrong_lines(mean, kMore);
+    const auto is_wrong = [](const ServerLink& link, double carried) {
+      return carried > kMoreAtTimes * link.machine_line;
+    };
+    if (is_wrong(times_.servers, std::max(in.all, out.all))) {
+      times_.servers.line = times_.servers.machine_line = 0;
+      for (auto& shard : times_.shards) {  // all of them are on that machine
+        shard.line = shard.machine_line = 0;
+      }
     }
     for (std::size_t i = 0; i < times_.shards.size(); ++i) {
-      auto& own = times_.shards[i];
-      if (!own.shares_line && std::max(in.shards[i], out.shards[i]) > kMoreAtTimes * own.line) {
-        own.line = 0;
+      if (auto& own = times_.shards[i]; is_wrong(own, std::max(in.shards[i], out.shards[i]))) {
+        own.line = own.machine_line = 0;
       }
     }
+  }
+
+  void forget_wrong_lines(const std::vector<double>& carried, double more) {
+    std::vector<double> right;
+    for (std::size_t i = 0; i < times_.workers.size(); ++i) {
+      auto& own = times_.workers[i];
+      if (carried[i] > more * own.machine_line) {
+        own.line = own.machine_line = 0;
+      } else {
+        right.push_back(own.line);
+      }
+    }
+    times_.line = times_.line > 0 ? median(std::move(right)) : 0;
   }
 
   // Items' messages come one by one, as gradients become ready and are answered, and seldom wait for each other: what a
@@ -173,10 +196,14 @@ class Links {
         const auto at = worker == places_.end() ? Times{} : on_one_clock(peers_, lane, record);
         if (at.first != 0 && record.chunk < times_.bytes.size()) {
           // The turn that has read it began when it was there; before that it may have lain there.
-          add(carried, static_cast<double>(at.first) + times_.workers[worker->second].delay,
-              static_cast<double>(at.fourth != 0 ? at.fourth : at.second), record.chunk, worker->second, lane);
+          add(carried, static_cast<double>(at.first), static_cast<double>(at.fourth != 0 ? at.fourth : at.second),
+              record.chunk, worker->second, lane);
         }
       }
+    }
+    const auto delays = delays_of(carried);
+    for (auto& message : carried) {
+      message.sent = std::min(message.sent + delays[message.worker], message.arrived);
     }
     return carried;
   }
@@ -184,23 +211,33 @@ class Links {
   [[nodiscard]] std::vector<Carried> weights() const {
     std::vector<Carried> carried;
     for (std::size_t i = 0; i < times_.workers.size(); ++i) {
-      const auto& own = times_.workers[i];
-      const auto& worker = trace_.processes[own.process];
+      const auto& worker = trace_.processes[times_.workers[i].process];
       for (const auto& record : worker.records) {
         const bool is_one = record.kind == TraceKind::pull && worker.clock;
         const auto* lane = is_one ? peers_.lane(record.peer) : nullptr;
         const auto at = lane == nullptr || !tells(*lane) ? Times{} : on_one_clock(peers_, worker, record);
         if (at.second != 0 && record.chunk < times_.bytes.size()) {
-          add(carried, static_cast<double>(at.second), static_cast<double>(at.third) - own.delay, record.chunk, i,
-              *lane);
+          add(carried, static_cast<double>(at.second), static_cast<double>(at.third), record.chunk, i, *lane);
         }
       }
     }
     return carried;
   }
 
-  // Both moments as the servers' end of the worker's way has them: what is far away is no slower for that, and shares
-  // the servers' links with what is there at the same time.
+  // By worker, of its way to lanes, one way: no more than any message took. Both moments of one are as the servers' end
+  // of the way has them: what is far away is no slower for that, and shares the servers' links with what is there then.
+  [[nodiscard]] std::vector<double> delays_of(const std::vector<Carried>& carried) const {
+    std::vector<double> delays;
+    for (const auto& own : times_.workers) {
+      delays.push_back(own.delay);
+    }
+    for (const auto& message : carried) {
+      auto& delay = delays[message.worker];
+      delay = std::clamp(message.arrived - message.sent, 0.0, delay);
+    }
+    return delays;
+  }
+
   void add(std::vector<Carried>& carried, double sent, double arrived, ChunkId chunk, std::size_t worker,
            const ProcessTrace& lane) const {
     carried.push_back(

@@ -86,13 +86,15 @@ bool Mending::is_suspected(Cause cause, std::size_t place) const {
 // Where it is known how much one carries, no more than that.
 void Mending::relieve(JobTimes& times) const {
   constexpr double kMore = 2;
-  const auto more = [&](double rate) {
-    return as_is_.line > 0 ? std::max(rate, std::min(kMore * rate, as_is_.line)) : kMore * rate;
-  };
   for (std::size_t i = 0; i < times.workers.size(); ++i) {
+    const auto& own = as_is_.workers[i];
+    const auto line = own.line > 0 ? own.line : as_is_.line;
+    const auto more = [&](double rate) {
+      return line > 0 ? std::max(rate, std::min(kMore * rate, line)) : kMore * rate;
+    };
     if (!is_suspected(Cause::worker_link, i)) {
-      times.workers[i].up = more(as_is_.workers[i].up);
-      times.workers[i].down = more(as_is_.workers[i].down);
+      times.workers[i].up = more(own.up);
+      times.workers[i].down = more(own.down);
     }
   }
 }
@@ -125,6 +127,9 @@ void Mending::speed_up(JobTimes& times, std::size_t place) const {
 void Mending::mend_link(JobTimes& times, std::size_t place) const {
   auto& own = times.workers[place];
   const auto& all = as_is_.workers;
+  if (all.size() < 2) {
+    return;
+  }
   // No faster than its line.
   const auto as_peers = [&](double WorkerTimes::*rate) {
     const auto usual = peers(Cause::worker_link, place, all, [&](const auto& each) { return slowness(each.*rate); });
@@ -155,6 +160,7 @@ void Mending::mend(JobTimes& times, const Suspect& one) const {
       return mend_stops(times.workers[one.place]);
     case Cause::data:
       times.workers[one.place].fetch = 0;
+      times.workers[one.place].reads.clear();
       return;
     case Cause::worker_link:
       return mend_link(times, one.place);

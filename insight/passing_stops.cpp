@@ -128,7 +128,8 @@ void take_out_stops(const std::vector<double>& took, JobTimes& times) {
   }
   const auto without = without_stops(times, passing);
   if (!usual && during != who) {
-    usual = replay(without);
+    const auto takes = replay(without);
+    usual = takes ? std::optional(std::min(*takes, std::ranges::min(took))) : std::nullopt;
   }
   if (!usual) {
     return;  // one that stops in nearly every step is as well replayed as one that is slow

@@ -1,7 +1,5 @@
 #include "insight/replayed_links.h"
 
-#include <algorithm>
-
 namespace ballast::insight {
 
 ReplayedLinks::ReplayedLinks(const JobTimes& times)

@@ -159,6 +159,12 @@ double RoundReplay::takes(std::uint32_t index) const {
   return begun < slots.size() ? slots[begun] : own.slot;
 }
 
+// The examples of a slot.
+double RoundReplay::reading(std::uint32_t index) const {
+  const auto& own = times_.workers[index];
+  return closed_ < learning_ || own.reads.empty() ? own.fetch : own.reads[replayed_step() % own.reads.size()];
+}
+
 // Before its first slot of the step.
 double RoundReplay::stop(std::uint32_t index) const {
   const auto& stops = times_.workers[index].stops;
@@ -174,7 +180,7 @@ void RoundReplay::begin_slot(std::uint32_t index) {
   }
   const auto& own = times_.workers[index];
   const auto begin = std::max(now_, worker.examples_at);
-  worker.examples_at = std::max(worker.examples_at, now_ - own.slot * times_.rules.slots) + own.fetch;
+  worker.examples_at = std::max(worker.examples_at, now_ - own.slot * times_.rules.slots) + reading(index);
   const auto takes = this->takes(index);
   const auto step = worker.own.step();
   send(index, worker.own.compute(*slot, now_), begin, takes);

@@ -56,7 +56,7 @@ class RoundReplay {
     ChunkId chunk = 0;
     Step step = 0;
     Node node;
-    double ready = 0;
+    double ready = 0;  // since when it could leave its worker
   };
 
   struct Worker {
@@ -106,6 +106,7 @@ class RoundReplay {
   void weights_there(const Event& event);
   void beat(std::uint32_t worker);
   [[nodiscard]] double takes(std::uint32_t worker) const;
+  [[nodiscard]] double reading(std::uint32_t worker) const;
   [[nodiscard]] double stop(std::uint32_t worker) const;
 
   // ---- lanes

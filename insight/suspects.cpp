@@ -15,6 +15,19 @@ constexpr double kSlowShardLink = 1.5;
 constexpr double kSlowReader = 1.05;
 constexpr std::size_t kMostSuspects = 16;
 
+constexpr double kLeastDelay = 2'000;
+
+// The median of what is known of them, one way; 0: nothing is.
+double delay_of_others(const JobTimes& times, std::size_t worker) {
+  std::vector<double> others;
+  for (std::size_t i = 0; i < times.workers.size(); ++i) {
+    if (i != worker && times.workers[i].delay > 0) {
+      others.push_back(times.workers[i].delay);
+    }
+  }
+  return median(std::move(others));
+}
+
 class Suspects {
  public:
   Suspects(const JobTimes& times, const std::vector<Severity>& severities) : times_(times) {
@@ -31,6 +44,10 @@ class Suspects {
   [[nodiscard]] const std::vector<Suspect>& all() const { return all_; }
 
  private:
+  [[nodiscard]] bool has(Cause cause, std::size_t place) const {
+    return std::ranges::find(all_, Suspect{cause, place}) != all_.end();
+  }
+
   void add(Cause cause, std::size_t place, double severity) {
     const auto found = std::ranges::find(all_, Suspect{cause, place});
     if (found == all_.end()) {
@@ -78,15 +95,17 @@ class Suspects {
         add(Cause::passing, i, (taken_out + odd) / window + 1);
       }
       const auto& own = times_.workers[i];
-      if (!times_.items && own.fetch > kSlowReader * own.slot) {  // though it may wait for something else as long
+      // Though it may wait for something else as long.
+      if (!times_.items && own.fetch > kSlowReader * own.slot && !has(Cause::data, i)) {
         add(Cause::data, i, own.fetch / own.slot);
       }
       if (!own.has_slots() && own.up > 0 &&
           own.up * kUnheardLink < median(rates)) {  // the upper one: of two the other's
         add(Cause::worker_link, i, median(rates) / own.up);
       }
-      if (is_far(times_, i)) {  // of few messages each waits for the way alone
-        add(Cause::worker_link, i, own.up > 0 ? std::max(1.0, median(rates) / own.up) : 1);
+      if (const auto usual_delay = delay_of_others(times_, i); is_far(times_, i)) {
+        add(Cause::worker_link, i,
+            own.delay / std::max(usual_delay, kLeastDelay));  // its usual message may be as quick
       }
       if (loses_most(times_, i)) {  // now and then, so that the usual message is as quick as others'
         add(Cause::worker_link, i, own.up > 0 ? std::max(1.0, median(rates) / own.up) : 1);
@@ -107,15 +126,23 @@ class Suspects {
       const auto& own = times_.shards[i];
       const auto slower =
           std::max(own.seen_in > 0 ? median(in) / own.seen_in : 1, own.seen_out > 0 ? median(out) / own.seen_out : 1);
-      if (const auto beside = std::max(slower, below_line(own)); beside > kSlowShardLink) {
+      // Where it is not known what workers' links carry they may be all that is in the way.
+      const auto beside = times_.line > 0 && !starves(i) ? std::max(slower, below_line(own)) : slower;
+      if (beside > kSlowShardLink) {
         add(Cause::server_link, i, beside);
       }
     }
-    // Of lanes that starve less comes, whatever the link carries.
-    const bool starves = std::ranges::any_of(times_.lanes, [](const LaneTimes& lane) { return lane.is_starved(); });
-    if (const auto all = below_line(times_.servers); all > kSlowShardLink && !starves) {
+    const bool any_starves = std::ranges::any_of(times_.lanes, &LaneTimes::is_starved);
+    if (const auto all = below_line(times_.servers);
+        all > kSlowShardLink && !any_starves && times_.workers.size() > 1) {
       add(Cause::server_link, times_.shards.size(), all);
     }
+  }
+
+  // Of lanes that starve less comes, whatever the link carries.
+  [[nodiscard]] bool starves(std::size_t shard) const {
+    return std::ranges::any_of(times_.lanes,
+                               [&](const LaneTimes& lane) { return lane.shard == shard && lane.is_starved(); });
   }
 
   // How many times as much was declared as it was seen to carry where it was in the way.
@@ -133,7 +160,7 @@ class Suspects {
 bool loses_most(const JobTimes& times, std::size_t worker) {
   constexpr double kMore = 2;
   const auto& own = times.workers[worker];
-  if (!own.is_lossy()) {
+  if (!own.is_lossy() || times.workers.size() < 2) {
     return false;
   }
   std::vector<double> others;
@@ -147,16 +174,9 @@ bool loses_most(const JobTimes& times, std::size_t worker) {
 
 bool is_far(const JobTimes& times, std::size_t worker) {
   constexpr double kLonger = 2;
-  constexpr double kLeastDelay = 2'000;
-  std::vector<double> others;
-  for (std::size_t i = 0; i < times.workers.size(); ++i) {
-    if (i != worker) {
-      others.push_back(times.workers[i].delay);
-    }
-  }
   const auto own = times.workers[worker].delay;
-  const auto usual = median(std::move(others));
-  return own > kLonger * usual && own > usual + kLeastDelay;
+  const auto usual = delay_of_others(times, worker);
+  return usual > 0 && own > kLonger * usual && own > usual + kLeastDelay;
 }
 
 bool is_odd(double slot, const WorkerTimes& own) {

@@ -193,7 +193,7 @@ class Figure:
     def __str__(self):
         wanted = "" if self.wanted is None else f"{'at most ' if self.at_most else ''}{100 * self.wanted:.0f} %"
         part = f" ({100 * self.share:.0f} %)" if self.outcomes else ""
-        return f"| {self.what} | {wanted} | {sum(self.outcomes)} of {len(self.outcomes)}{part}{'' if self.is_reached else ' **less**'} |"
+        return f"| {self.what} | {wanted} | {sum(self.outcomes)} of {len(self.outcomes)}{part}{'' if self.is_reached else ' **not reached**'} |"
 
 
 def of(what, wanted, jobs, holds, at_most=False):
@@ -257,14 +257,21 @@ def rows(file):
     return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()] if file.exists() else []
 
 
-def judged(folder, by_early=False):
-    """Jobs with something planted, and without."""
+def newest(file):
+    """Of each group or job the last row."""
+    return {row.get("group", row.get("name")): row for row in rows(file)}
+
+
+def judge_all(folder, by_early=False):
+    """Jobs with something planted, and without; those of which there are no traces are told of."""
     jobs, sound = [], []
-    followed = {row["name"]: row["times"] for row in rows(folder / "followed.jsonl")}
-    for group in {row["group"]: row for row in rows(folder / "groups.jsonl")}.values():
+    followed = {name: row["times"] for name, row in newest(folder / "followed.jsonl").items()}
+    for group in newest(folder / "groups.jsonl").values():
         for job in group["jobs"]:
             if is_kept(folder / f"{job['name']}.early.json"):
                 (jobs if job["causes"] else sound).append(judge(group, job, folder, followed, by_early))
+            else:
+                print(f"{job['name']} has no trace in {folder}", file=sys.stderr)
     return jobs, sound
 
 
@@ -272,10 +279,8 @@ def pack(folder, to):
     """The newest of what was measured, and all traces of it."""
     to.mkdir(parents=True, exist_ok=True)
     for name in MEASURED:
-        newest = {row.get("group", row.get("name")): row for row in rows(folder / name)}
-        if newest:
-            with open(to / name, "a", encoding="utf-8") as lines:
-                lines.writelines(json.dumps(row) + "\n" for row in newest.values())
+        if all_rows := newest(to / name) | newest(folder / name):
+            (to / name).write_text("".join(json.dumps(row) + "\n" for row in all_rows.values()), encoding="utf-8")
     for file in sorted(folder.glob("*.json")):
         (to / packed_one(file).name).write_bytes(packed.pack(json.loads(file.read_text(encoding="utf-8"))))
 
@@ -300,8 +305,8 @@ def main():
         if wanted.pack:
             pack(folder, wanted.pack)
             continue
-        for all_, more in zip((jobs, sound), judged(folder, wanted.early)):
-            all_.extend(more)
+        for known, more in zip((jobs, sound), judge_all(folder, wanted.early)):
+            known.extend(more)
         for job in rows(folder / "sound.jsonl"):
             alarms(job, folder)
     if not jobs:

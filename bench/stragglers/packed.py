@@ -1,4 +1,4 @@
-"""Raw traces (`ballast trace --raw`) packed for being kept: nothing is lost, and about a seventh of xz's half is left.
+"""Raw traces (`ballast trace --raw`) packed for being kept, without a loss: about half of what xz makes of them.
 
 A file is xz of: the length of a head in JSON, four bytes; the head, which is all but the records; then, for each process, the
 kind of each record, a byte each, and, for each kind, column after column, each value as a varint of what it differs by from what
@@ -30,10 +30,7 @@ class _Sent:
     """When messages were handed to the transport, by what tells one from all others."""
 
     def __init__(self, processes):
-        self._processes = processes
         lanes = [process for process in processes if process["role"] == "lane"]
-        self._lane_of = dict(enumerate(lanes))
-        self._worker_of = {process["session"]: process for process in processes if process["role"] == "worker"}
         self._number_of = {id(lane): number for number, lane in enumerate(lanes)}
         self._known = {}
 

@@ -27,6 +27,7 @@ import planted  # pylint: disable=wrong-import-position
 SIZE = {"sync": 1.6e6, "ssp": 0.4e6, "async": 0.4e6}
 CHUNKS = {"sync": 11, "ssp": 6, "async": 6}  # of it, with that of the statistics
 SLOTS_EACH = 4
+BOUND = 4           # of staleness, for each worker: so many items of each of the others
 SOUND_FIRST = 30    # the step from which on a job without a cause is looked at
 SOUND_STEPS = 200   # of one that is looked at by itself
 FEWER = 3           # runs of jobs with two causes
@@ -67,9 +68,10 @@ class Rig:
 
     def _text(self, workers):
         shape = self.plant.shape
+        staleness = f"  staleness: {{bound: {BOUND * shape.workers}}}\n" if shape.mode == "ssp" else ""
         line = f", link_mbit: {megabits(shape.servers()[0] if shape.apart else sum(shape.servers()))}"
         return cluster.job_text(SLOTS_EACH * shape.workers, workers, planted.SLOT - WAITED / 1000, SIZE[shape.mode],
-                                line + ("" if shape.balanced else EVEN), f"  mode: {shape.mode}\n{self.plant.training}",
+                                line + ("" if shape.balanced else EVEN), f"  mode: {shape.mode}\n{staleness}{self.plant.training}",
                                 self.plant.durability)
 
     def _environment(self, workers):

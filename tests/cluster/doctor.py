@@ -69,6 +69,7 @@ class Doctor(harness.ClusterCase):
             self.wait_for(f"a chain that ends with {words}", told)
         except AssertionError:
             self.fail(f"{words}: {self.told}")
+        self.assertFalse([chain for chain in self.told["chains"] if chain["deadlock"]], self.told)
 
     def begin(self, steps=100000, **arguments):
         self.run_ = self.start(self.job(jobs.emulated(steps=steps, slots=4, compute_ms=10)), **arguments)

@@ -61,11 +61,28 @@ TEST_CASE("calibration: where a job took less, shards' links that are alike were
   CHECK(replayed(times, 500'000) == doctest::Approx(1'200).epsilon(0.02));
 }
 
-TEST_CASE("calibration: shards' links of which it was said what they carry are in the way as they were seen") {
+TEST_CASE("calibration: shards' links that were in nobody's way carry what was said of them") {
   auto times = job_of(4, 16);
   times.shards = {{30, 30, 30, 30, 40}, {30, 30, 30, 30, 40}};
-  const auto as_seen = replay(times).value();
-  CHECK(replayed(times, 0.8 * as_seen) == doctest::Approx(as_seen / 1'000).epsilon(0.01));
+  times.step = 500'000;
+  const auto fitted = calibrated(times);
+  CHECK(fitted.shards[0].in == 40);
+  CHECK(fitted.shards[1].out == 40);
+}
+
+TEST_CASE("calibration: where a job took longer, a shard's link that is far below its line was slower than it seemed") {
+  auto times = job_of(4, 16);
+  times.shards = {{10, 10, 10, 10, 30}};
+  CHECK(replayed(times, 1'700'000) == doctest::Approx(1'700).epsilon(0.02));
+}
+
+TEST_CASE("calibration: a worker's link is no faster than its own line") {
+  auto times = with_links(10);
+  for (auto& worker : times.workers) {
+    worker.line = 12.5;
+  }
+  times.line = 100;
+  CHECK(replayed(times, 500'000) == doctest::Approx(400 + 240).epsilon(0.02));
 }
 
 TEST_CASE("calibration: where a job took longer, a link that loses what it carries stood still") {

@@ -85,25 +85,27 @@ TEST_CASE("declared lines: what was in nobody's way carries as much, and what wa
   CHECK(apart.times.workers[0].up == 0);
 }
 
-TEST_CASE("declared lines: nothing carries more than its line, but what has a part of one") {
+TEST_CASE("declared lines: nothing carries more than its machine's line") {
   Declared job({line_of(1, 1'000), line_of(2, 1'000), line_of(5, 1'000), line_of(5, 1'000)},
                {line_of(3, 2'000), line_of(3, 2'000)});
   job.times.servers.in = 2.2 * kGigabit;
   job.times.workers[0].up = 1.2 * kGigabit;
   job.times.workers[2].up = 0.7 * kGigabit;  // of a half
+  job.times.workers[3].up = 1.2 * kGigabit;
   fill_in_declared(job.times);
   CHECK(job.times.servers.in == doctest::Approx(2 * kGigabit * 0.99 / 0.94));
   CHECK(job.times.workers[0].up == doctest::Approx(kGigabit * 0.99 / 0.94));
   CHECK(job.times.workers[2].up == doctest::Approx(0.7 * kGigabit));
+  CHECK(job.times.workers[3].up == doctest::Approx(kGigabit * 0.99 / 0.94));
 }
 
 TEST_CASE(
     "declared lines: the link of all servers is suspected where it carries much less, and mended it carries all") {
-  Declared shared({line_of(1, 1'000), line_of(2, 1'000)}, {line_of(3, 2'000)});
+  Declared shared({line_of(1, 1'000), line_of(2, 1'000)}, {line_of(3, 2'000), line_of(3, 2'000)});
   shared.times.servers.in = shared.times.servers.seen_in = 100;
   const auto found = suspects(shared.times, {});
   REQUIRE(found.size() == 1);
-  CHECK(found[0] == Suspect{Cause::server_link, 1});
+  CHECK(found[0] == Suspect{Cause::server_link, 2});
   CHECK(found[0].severity == doctest::Approx(2.35));
   CHECK(Mending(shared.times, found).mended(found).servers.in == doctest::Approx(2 * kGigabit));
   shared.times.servers.seen_in = 200;

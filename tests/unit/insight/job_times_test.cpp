@@ -119,48 +119,74 @@ TEST_CASE("job times: a single long wait for examples is a stop, and no slow rea
   CHECK(times->workers[0].slot == 38'000);
 }
 
-TEST_CASE("job times: a reader takes what it was measured to take, with what it reads for nothing") {
+TEST_CASE("job times: a reader takes what it was measured to take, step by step") {
   MadeTrace trace;
   auto& records = trace.job().processes[0].records;
-  const auto read = [&](Step step, Slot slot, Micros begun, Micros done) {
-    records.push_back({step, 0, begun, done, 0, 0, 0, {slot, slot + 1}, TraceKind::fetch});
-  };
   for (Step step = 5; step < 15; ++step) {
     const Micros begin = 11'000'000 + 100'000 * step;
-    read(step, 0, begin, begin + 45'000);
-    read(step, 1, begin + 50'000, begin + 95'000);
+    const Micros takes = step == 9 ? 25'000 : 45'000;
+    for (Slot slot = 0; slot < 2; ++slot) {
+      const auto begun = begin + 50'000 * slot;
+      records.push_back({step, 0, begun, begun + takes, 0, 0, 0, {slot, slot + 1}, TraceKind::fetch});
+    }
   }
-  CHECK(job_times(trace.job())->workers[0].fetch == doctest::Approx(45'000));
-  read(9, 0, 11'900'000, 11'945'000);  // by a second reader beside the first one, and for nobody
-  CHECK(job_times(trace.job())->workers[0].fetch == doctest::Approx(45'000));
+  const auto read = job_times(trace.job())->workers[0];
+  CHECK(read.fetch == doctest::Approx((8 * 45'000 + 25'000) / 9.0));
+  REQUIRE(read.reads.size() == 9);
+  CHECK(read.reads[3] == doctest::Approx(25'000));
+  CHECK(read.reads[4] == doctest::Approx(45'000));
   for (auto& record : records) {  // nobody waits for them, for something else takes as long
     record.second = record.kind == TraceKind::slot ? record.first : record.second;
   }
-  CHECK(job_times(trace.job())->workers[0].fetch == doctest::Approx(45'000));
+  CHECK(job_times(trace.job())->workers[0].fetch > 42'000);
   for (auto& record : records) {
     record.second -= record.kind == TraceKind::fetch ? 20'000 : 0;
   }
   CHECK(job_times(trace.job())->workers[0].fetch == 0);
+  CHECK(job_times(trace.job())->workers[0].reads.empty());
 }
 
-TEST_CASE("job times: of a line that carries far more than was declared something else was declared") {
+// Contributions of a hundred bytes that come so far apart, each of them waiting for the one before it.
+void contribute(JobTrace& job, Micros apart) {
+  auto& lane = job.processes[1].records;
+  std::erase_if(lane, [](const TraceRecord& record) { return record.step == 30; });
+  for (Micros i = 1; i <= 400; ++i) {
+    const auto read = 12'000'000 + apart * i;
+    lane.push_back({30, kOnly, 13'000'000, read, read, read, 0, {0, 2}, TraceKind::contribution});
+  }
+}
+
+TraceRecord declared(std::uint64_t bytes_per_second, std::uint64_t machine = 0) {
+  return {0, machine, 11'000'000, bytes_per_second, 0, 0, 0, {}, TraceKind::line};
+}
+
+TEST_CASE("job times: of a worker's line that carries far more than was declared something else was declared") {
   MadeTrace trace;
-  auto& worker = trace.job().processes[0].records;
-  worker.push_back({0, 0, 11'000'000, 100'000, 0, 0, 0, {}, TraceKind::line});  // 0.1 bytes a microsecond
-  auto& lane = trace.job().processes[1].records;
-  const auto send = [&](Micros apart) {
-    std::erase_if(lane, [](const TraceRecord& record) { return record.step == 30; });
-    for (Micros i = 1; i <= 200; ++i) {
-      const auto read = 12'000'000 + apart * i;
-      lane.push_back({30, kOnly, 13'000'000, read, read, read, 0, {0, 2}, TraceKind::contribution});
-    }
-  };
-  send(1'000);  // a hundred bytes a millisecond
-  CHECK(job_times(trace.job())->workers[0].line == doctest::Approx(0.094));
-  CHECK(job_times(trace.job())->workers[0].up == doctest::Approx(0.099).epsilon(0.01));
-  send(500);
-  CHECK(job_times(trace.job())->workers[0].line == 0);
-  CHECK(job_times(trace.job())->workers[0].up == doctest::Approx(0.2).epsilon(0.01));
+  trace.job().processes[0].records.push_back(declared(100'000));  // 0.1 bytes a microsecond
+  contribute(trace.job(), 1'000);
+  auto times = *job_times(trace.job());
+  CHECK(times.line == doctest::Approx(0.094));
+  CHECK(times.workers[0].line == doctest::Approx(0.094));
+  CHECK(times.workers[0].up == doctest::Approx(0.099).epsilon(0.01));
+  contribute(trace.job(), 500);
+  times = *job_times(trace.job());
+  CHECK(times.line == 0);
+  CHECK(times.workers[0].line == 0);
+  CHECK(times.workers[0].up == doctest::Approx(0.2).epsilon(0.01));
+}
+
+TEST_CASE("job times: likewise of the servers' line, with those of their shards") {
+  MadeTrace trace;
+  trace.job().processes[1].records.push_back(declared(100'000, 7));
+  contribute(trace.job(), 1'000);
+  auto times = *job_times(trace.job());
+  CHECK(times.servers.line == doctest::Approx(0.094));
+  CHECK(times.servers.seen_in == doctest::Approx(0.1).epsilon(0.01));
+  contribute(trace.job(), 500);
+  times = *job_times(trace.job());
+  CHECK(times.servers.line == 0);
+  CHECK(times.shards[0].line == 0);
+  CHECK(times.servers.in == doctest::Approx(0.2).epsilon(0.01));
 }
 
 TEST_CASE("job times: weights that had been sent long before they were taken wait for a worker that stood still") {

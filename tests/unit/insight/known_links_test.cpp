@@ -30,9 +30,14 @@ TEST_CASE("known links: a slow link that was seen alone is slow, and no example 
 }
 
 TEST_CASE("known links: a link that carries as much as those in whose way others were was not alone in its own") {
-  const auto known =
-      known_links(rates_of({{12, 12, true}, {16, 13, false}, {17, 13, false}}), rates_of({{}, {}, {}}), 60);
+  const LinkRates none = rates_of({{}, {}, {}});
+  const auto known = known_links(rates_of({{14, 13, true}, {16, 13, false}, {17, 13, false}}), none, 60);
   CHECK(known.in.workers == std::vector<double>{60, 60, 60});
+  const auto slow = known_links(rates_of({{12, 12, true}, {16, 13, false}, {17, 13, false}}), none, 60);
+  CHECK(slow.in.workers == std::vector<double>{12, 60, 60});
+  // One that happened to be in others' way says nothing of the rest.
+  const auto most_alone = known_links(rates_of({{13, 13, true}, {13, 13, true}, {14, 13, false}}), none, 60);
+  CHECK(most_alone.in.workers == std::vector<double>{13, 13, 60});
 }
 
 TEST_CASE(

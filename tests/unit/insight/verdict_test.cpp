@@ -357,6 +357,40 @@ TEST_CASE("verdict: a worker that is far away is suspected, though its link carr
   CHECK(found.found[0].who == "worker w2");
   CHECK(found.found[0].trouble == LinkTrouble::delay);
   CHECK(found.found[0].gain == doctest::Approx(460.0 / 420).epsilon(0.01));
+  CHECK(found.found[0].severity == doctest::Approx(10));  // beside a delay that matters
+  for (auto& worker : times.workers) {
+    worker.delay = worker.name == "worker w2" ? 20'000 : 0;  // of whose nothing is known
+  }
+  CHECK(verdict_of(times).found.empty());
+}
+
+TEST_CASE("verdict: a worker alone has nobody beside whom it could be far away, or lose much") {
+  auto times = job_of(1, 4);
+  times.workers[0].up = times.workers[0].down = 50;
+  times.workers[0].delay = 20'000;
+  times.workers[0].resent = 0.05;
+  CHECK(verdict_of(times).found.empty());
+}
+
+TEST_CASE("verdict: shards far below their lines are suspected only where it is known what workers' links carry") {
+  auto times = job_of(4, 16);
+  times.lanes.push_back({.name = "shard 1 lane 0", .process = kLaneProcess + 1, .shard = 1});
+  times.lane_of = {0, 1};
+  times.shards = {{20, 20, 20, 20, 100}, {20, 20, 20, 20, 100}};
+  for (auto& worker : times.workers) {
+    worker.up = worker.down = 5;
+  }
+  CHECK(verdict_of(times).found.empty());
+  times.line = 5;
+  const auto bound = verdict_of(times);  // by workers' lines: it gains nothing that shards are mended
+  CHECK(bound.slowdown < 1.02);
+  times.line = 50;
+  CHECK(verdict_of(times).found.size() == 2);
+  CHECK(verdict_of(times).slowdown > 1.3);
+  for (auto& lane : times.lanes) {
+    lane.starved = 5;
+  }
+  CHECK(verdict_of(times).found.empty());  // less comes for that
 }
 
 TEST_CASE("verdict: a link that loses what it carries is suspected though its usual message is as quick as others'") {
