@@ -218,7 +218,10 @@ def table(jobs):
 
 
 def order_is_right(pair, singles):
-    """None: both cost nearly as much, or what each costs alone is not known."""
+    """None: both cost nearly as much, or what each costs alone is not known; nor can a pause, which costs seconds and not a part of
+    each step, be set beside anything."""
+    if any(cause["cause"] == "pause" for cause in pair.causes):
+        return None
     alone = [next((single.slowdown for single in singles if single.job["name"].rpartition("-")[0] == pair.job["name"].rpartition("-")[0]
                    and single.causes[0] == cause), None) for cause in pair.causes]
     if None in alone or abs(alone[0] - alone[1]) < DIFFERS:
@@ -235,6 +238,7 @@ def figures(jobs, sound):
     pairs = [job for job in jobs if len(job.causes) == 2 and all(cause in counted for cause in job.causes)]
     measured = [job for job in singles if job.lost is None and not job.is_reported_only()]
     passing = [job for job in singles if job.lost is not None]
+    twins = [job for job in jobs if len({cause["cause"] for cause in job.causes}) < len(job.causes)]
     advised = [off for off in map(Judged.advised_off, singles) if off is not None]
     orders = [order for order in (order_is_right(pair, singles) for pair in pairs) if order is not None]
     return [
@@ -248,6 +252,7 @@ def figures(jobs, sound):
         of("both named", 0.85, pairs, Judged.all_named),
         of("in order, where they differ by 0.1", 0.95, orders, bool),
         of("within 10 %", 0.8, [pair for pair in pairs if pair.lost is None], Judged.is_near),
+        of("two workers that are as slow: both named", 0.95, twins, Judged.all_named),
         of("what costs nothing: somebody named", 0.1, free, Judged.innocent, at_most=True),
         of("nothing planted: somebody named", 0.1, sound, Judged.innocent, at_most=True),
     ]

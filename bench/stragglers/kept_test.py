@@ -1,0 +1,30 @@
+"""What `ballast analyze` says of the traces that are kept with docs/measurements/what_if.md is as near to what was measured as it
+says there: whoever changes the analysis hears of it here."""
+
+import pathlib
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+
+import judge  # pylint: disable=wrong-import-position
+
+KEPT = pathlib.Path(__file__).resolve().parents[2] / "docs" / "measurements" / "what_if"
+# What is not reached, and how far it is.
+SHORT_OF = {}
+
+
+class Kept(unittest.TestCase):
+    def test_figures_are_reached(self):
+        jobs, sound = judge.judge_all(KEPT)
+        self.assertTrue(jobs)
+        for figure in judge.figures(jobs, sound):
+            with self.subTest(figure.what):
+                if figure.what in SHORT_OF:
+                    self.assertGreaterEqual(figure.share, SHORT_OF[figure.what])
+                else:
+                    self.assertTrue(figure.is_reached, str(figure))
+
+
+if __name__ == "__main__":
+    unittest.main()
