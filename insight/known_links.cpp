@@ -24,8 +24,8 @@ double line_rate(const LinkRates& in, const LinkRates& out) {
   return line >= median(std::move(all)) ? line : 0;
 }
 
-// Where others were in most workers' way, of those seen alone it were theirs only where they carry far less: else what
-// all share was, and was not seen.
+// Where others were in the way of most workers, one that was seen alone is held up by its own link only if it carries
+// far less than they do: else by what all share, though that was not seen.
 std::vector<double> workers_of(const LinkRates& links, double line) {
   constexpr double kSlower = 1 / 1.3;
   std::vector<double> all;
