@@ -38,6 +38,12 @@ std::map<std::uint64_t, std::vector<std::uint32_t>> machines_of(const std::vecto
   return shards;
 }
 
+// What a line carries at most, of which `line` is usual. 0: of none.
+double most_of_line(double line) {
+  constexpr double kMostPayload = 0.99;  // in frames of 9,000
+  return kMostPayload / kPayload * line;
+}
+
 // What was not seen; and no more than its machine's: what came quicker for a while had lain somewhere.
 template <typename Link>
 void fill_in(Link& link, double Link::*rate) {
@@ -82,11 +88,6 @@ void add_declared_lines(const JobTrace& trace, JobTimes& times) {
     }
     times.servers.line = times.servers.machine_line = machines.size() == 1 ? shards[of_machine.front()].rate : 0;
   }
-}
-
-double most_of_line(double line) {
-  constexpr double kMostPayload = 0.99;  // in frames of 9,000
-  return kMostPayload / kPayload * line;
 }
 
 void fill_in_declared(JobTimes& times) {

@@ -11,9 +11,6 @@ namespace ballast::insight {
 // contributions and weights: headers are taken off. Costs a look at all records.
 void add_declared_lines(const JobTrace& trace, JobTimes& times);
 
-// What a line carries at most, of which that is usual: in large frames. 0: of none.
-double most_of_line(double line);
-
 // What was not seen to be in anybody's way carries as much as was declared, and nothing carries more than that.
 void fill_in_declared(JobTimes& times);
 

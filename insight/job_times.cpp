@@ -130,7 +130,7 @@ class RoundTimes : public TakenTimes {
     }
     std::vector<std::size_t> slots;
     std::ranges::transform(own.slots, std::back_inserter(slots), &std::vector<double>::size);
-    return reading_times(std::move(reads), slots, longest, waited);
+    return reading_times(reads, slots, longest, waited);
   }
 
   // For examples, of a worker that does not stand still.

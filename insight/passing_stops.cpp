@@ -126,7 +126,7 @@ void take_out_stops(const std::vector<double>& took, JobTimes& times) {
     held = during;
     usual = usual_step(took, held);
   }
-  const auto without = without_stops(times, passing);
+  auto without = without_stops(times, passing);
   if (!usual && during != who) {
     const auto takes = replay(without);
     usual = takes ? std::optional(std::min(*takes, std::ranges::min(took))) : std::nullopt;
@@ -140,7 +140,7 @@ void take_out_stops(const std::vector<double>& took, JobTimes& times) {
       lost[*held[step]] += took[step] - *usual;
     }
   }
-  const auto as_it_was = std::exchange(times, without);
+  const auto as_it_was = std::exchange(times, std::move(without));
   for (const auto place : passing) {
     auto& own = times.workers[place];
     own.odd = odd_time(as_it_was.workers[place]);

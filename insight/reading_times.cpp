@@ -1,6 +1,7 @@
 #include "insight/reading_times.h"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 #include <utility>
 
@@ -27,7 +28,7 @@ double part_together(std::vector<SlotRead> reads) {
 
 }  // namespace
 
-ReadingTimes reading_times(std::vector<SlotRead> reads, const std::vector<std::size_t>& slots, double longest,
+ReadingTimes reading_times(const std::vector<SlotRead>& reads, const std::vector<std::size_t>& slots, double longest,
                            bool waited) {
   ReadingTimes times;
   const auto had = std::accumulate(slots.begin(), slots.end(), std::size_t{0});

@@ -22,7 +22,7 @@ struct ReadingTimes {
 // `slots`: by step, how many the worker had. What readers read together takes as long as they were at it. One that took
 // longer than `longest` stood still, and counts as the usual one. What was read for slots that others computed is
 // counted to those that were left only if the worker `waited`: else nobody missed it.
-ReadingTimes reading_times(std::vector<SlotRead> reads, const std::vector<std::size_t>& slots, double longest,
+ReadingTimes reading_times(const std::vector<SlotRead>& reads, const std::vector<std::size_t>& slots, double longest,
                            bool waited);
 
 }  // namespace ballast::insight

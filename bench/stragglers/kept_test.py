@@ -19,7 +19,9 @@ class Kept(unittest.TestCase):
         jobs, sound = [], []
         for folder in sorted(folder for folder in KEPT.iterdir() if folder.is_dir()):
             planted, without = judge.judge_all(folder)
+            kept = sum(len(group["jobs"]) for group in judge.newest(folder / "groups.jsonl").values())
             self.assertTrue(planted, folder)
+            self.assertEqual(len(planted) + len(without), kept, f"traces are missing in {folder}")
             jobs += planted
             sound += without
         for figure in judge.figures(jobs, sound):

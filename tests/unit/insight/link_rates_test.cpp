@@ -16,6 +16,21 @@ void send(std::vector<Carried>& messages, std::size_t worker, double at, double 
   }
 }
 
+// In each of twelve steps four workers send as much to a shard of 16 bytes a microsecond as to one of 4.
+std::vector<Carried> over_unlike_shards() {
+  std::vector<Carried> messages;
+  for (double step = 0; step < 12; ++step) {
+    for (std::size_t worker = 0; worker < 4; ++worker) {
+      for (double chunk = 1; chunk <= 100; ++chunk) {
+        const auto at = 1'000'000 * step;
+        messages.push_back({at, at + 250 * chunk, 1'000, worker, 0});
+        messages.push_back({at, at + 1'000 * chunk, 1'000, worker, 1});
+      }
+    }
+  }
+  return messages;
+}
+
 TEST_CASE("link rates: a worker's link carries what it carries while its messages wait") {
   std::vector<Carried> messages;
   for (const double step : {0, 1'000'000, 2'000'000}) {
@@ -45,16 +60,7 @@ TEST_CASE("link rates: what most workers use at a time carries what all of them 
 }
 
 TEST_CASE("link rates: a shard's own link shows where the others carry nothing besides") {
-  std::vector<Carried> messages;
-  for (double step = 0; step < 12; ++step) {
-    for (std::size_t worker = 0; worker < 4; ++worker) {
-      for (double chunk = 1; chunk <= 100; ++chunk) {
-        const auto at = 1'000'000 * step;
-        messages.push_back({at, at + 250 * chunk, 1'000, worker, 0});
-        messages.push_back({at, at + 1'000 * chunk, 1'000, worker, 1});
-      }
-    }
-  }
+  const auto messages = over_unlike_shards();
   const auto rates = link_rates(messages, 4, 2, 5'000);
   CHECK(rates.all == doctest::Approx(20).epsilon(0.1));
   CHECK(rates.shards[0] == 0);
@@ -62,16 +68,7 @@ TEST_CASE("link rates: a shard's own link shows where the others carry nothing b
 }
 
 TEST_CASE("link rates: shards on machines of their own share nothing, and are in workers' way as far as was said") {
-  std::vector<Carried> messages;
-  for (double step = 0; step < 12; ++step) {
-    for (std::size_t worker = 0; worker < 4; ++worker) {
-      for (double chunk = 1; chunk <= 100; ++chunk) {
-        const auto at = 1'000'000 * step;
-        messages.push_back({at, at + 250 * chunk, 1'000, worker, 0});
-        messages.push_back({at, at + 1'000 * chunk, 1'000, worker, 1});
-      }
-    }
-  }
+  const auto messages = over_unlike_shards();
   const auto seen = link_rates(messages, 4, 2, 5'000, {20, 20});
   CHECK(seen.all == 0);
   CHECK(seen.shards[0] == doctest::Approx(16).epsilon(0.1));
