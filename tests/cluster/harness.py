@@ -5,11 +5,11 @@ starts is known by its pid and ended by it, whatever happens; every wait has a l
 Where the programs are: $BALLAST_BUILD, else the folder build/ of the project.
 """
 
-import contextlib
 import ctypes
 import json
 import os
 import pathlib
+import random
 import re
 import resource
 import shutil
@@ -112,13 +112,27 @@ def wait_for(holds, patience=PATIENCE, pause=0.02):
         time.sleep(pause)
 
 
+HELD_PORTS = []  # UDP sockets of the same numbers, which keep ports from other tests for as long as this one runs
+BELOW_WHAT_THE_SYSTEM_GIVES = range(20000, 32768)  # to sockets that ask for any port, as lanes and clients do
+
+
 def free_ports(count):
-    """Ports of loopback, each another."""
-    with contextlib.ExitStack() as probes:
-        sockets = [probes.enter_context(socket.socket()) for _ in range(count)]
-        for one in sockets:
-            one.bind(("127.0.0.1", 0))
-        return [one.getsockname()[1] for one in sockets]
+    """Ports of loopback, each another, that no other test and no socket takes before they are listened on, however late."""
+    found = []
+    for port in random.sample(BELOW_WHAT_THE_SYSTEM_GIVES, len(BELOW_WHAT_THE_SYSTEM_GIVES)):
+        holder = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        with socket.socket() as probe:
+            try:
+                holder.bind(("127.0.0.1", port))
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                holder.close()
+                continue
+        HELD_PORTS.append(holder)
+        found.append(port)
+        if len(found) == count:
+            return found
+    raise OSError(f"{count} ports of loopback are wanted, and {len(found)} are free")
 
 
 def free_port():

@@ -2,7 +2,9 @@
 that is gone (cluster.patience): whoever comes first waits for the others."""
 
 import itertools
+import pathlib
 import subprocess
+import sys
 import time
 
 import harness
@@ -72,6 +74,12 @@ class Orders(harness.ClusterCase):
                     one.expect_waiting()
         for one in started:
             one.expect_the_end()
+
+    def test_a_port_is_held_from_other_tests(self):
+        """A lead that comes late finds nobody else at its address, and nobody else's servers find it."""
+        script = f"import harness; harness.BELOW_WHAT_THE_SYSTEM_GIVES = [{harness.free_port()}]; harness.free_port()"
+        other = harness.call(sys.executable, "-c", script, cwd=pathlib.Path(harness.__file__).parent)
+        self.assertIn("1 ports of loopback are wanted, and 0 are free", other.stderr)
 
     def test_who_waits_says_so(self):
         """Nobody is in the dark about what is missing."""
