@@ -173,6 +173,9 @@ std::vector<Window> windows(const JobTrace& trace, const WindowsWanted& wanted) 
     return found;
   }
   const Series series(trace, whole);
+  // Fewer steps since a change say less than all those before it.
+  constexpr Step kOfWindow = 10;
+  const auto least = std::max(kLeast, wanted.steps / kOfWindow);
   const auto begin = whole[1].step;  // the first one's begin is not known
   auto last = whole.back().step;
   while (found.size() < wanted.most && last + 1 >= begin + kLeast) {
@@ -181,6 +184,10 @@ std::vector<Window> windows(const JobTrace& trace, const WindowsWanted& wanted) 
     const auto full = last - std::min<Step>(last - begin, wanted.steps - 1);
     const auto since = series.alike_since(looked_at, last);
     const auto first = std::max(full, since);
+    if (since > looked_at && last - since + 1 < least && since >= begin + least) {
+      last = since - 1;
+      continue;
+    }
     if (last - first + 1 >= kLeast) {
       found.push_back({first, last});
     }

@@ -113,10 +113,20 @@ class Judged:
         return bool(self.named_early()) and self.is_planted(self.named_early()[0])
 
     def all_named(self):
-        return all(any(is_of(cause, found) for found in self.named_early()) for cause in self.causes)
+        """By its first 20 steps, which alone have what passes once, or by 100, in which what costs little is seen."""
+        return self._all_named(self.named_early() + self.late.named(also_over=True))
+
+    def all_named_early(self):
+        return self._all_named(self.named_early())
+
+    def _all_named(self, named):
+        return all(any(is_of(cause, found) for found in named) for cause in self.causes)
 
     def innocent(self):
-        return [found for found in dict.fromkeys(self.early.named() + self.late.named()) if not self.is_planted(found)]
+        """Not the other shards' journals where one's disk is slow: they cost something as well."""
+        has_journals = any(cause["cause"] == "storage" for cause in self.causes)
+        return [found for found in dict.fromkeys(self.early.named() + self.late.named())
+                if not self.is_planted(found) and not (has_journals and found[1] == "storage")]
 
     def is_near(self):
         if self.lost is not None:
@@ -249,7 +259,8 @@ def figures(jobs, sound):
         of("seconds lost within max(0.3 s, 15 %)", 0.9, passing, Judged.is_near),
         of("advice within 10 points", 0.9, advised, lambda off: off <= 10),
         of("two causes: the first is one of them", 0.98, pairs, Judged.is_first),
-        of("both named", 0.85, pairs, Judged.all_named),
+        of("both named, within 20 steps or in 100", 0.85, pairs, Judged.all_named),
+        of("both named within 20 steps", None, pairs, Judged.all_named_early),
         of("in order, where they differ by 0.1", 0.95, orders, bool),
         of("within 10 %", 0.8, [pair for pair in pairs if pair.lost is None], Judged.is_near),
         of("two workers that are as slow: both named", 0.95, twins, Judged.all_named),

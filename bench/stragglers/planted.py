@@ -294,12 +294,15 @@ class Plant:
         self.wired = wired or any(cause.wired for cause in causes)
 
     def sound(self, first):
-        """The same job without them."""
-        return Plant(self.shape, first, training=self.training, durability=self.durability, wired=self.wired)
+        """The same job without them. A journal costs something however fast its disk is, and is a part of what is planted."""
+        return Plant(self.shape, first, training=self.training, durability=self._durability_without(), wired=self.wired)
+
+    def _durability_without(self):
+        return Cause.durability if self.durability == Storage.durability else self.durability
 
     def is_like(self, other):
         """Both are the same job but for what is planted."""
-        return ((self.shape, self.training, self.durability, self.wired)
+        return ((self.shape, self.training, self._durability_without(), self.wired)
                 == (other.shape, other.training, other.durability, other.wired))
 
     def told(self):

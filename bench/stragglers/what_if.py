@@ -24,7 +24,7 @@ import planted  # pylint: disable=wrong-import-position
 
 # Of the model, bytes: so much that all processes of a job together take about a sixth of two cores. In items each slot is an
 # update of its own, which sends and fetches all of it.
-SIZE = {"sync": 1.6e6, "ssp": 0.4e6, "async": 0.4e6}
+SIZE = {"sync": 1.6e6, "ssp": 0.8e6, "async": 0.8e6}
 CHUNKS = {"sync": 11, "ssp": 6, "async": 6}  # of it, with that of the statistics
 SLOTS_EACH = 4
 BOUND = 4           # of staleness, for each worker: so many items of each of the others

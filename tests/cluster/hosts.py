@@ -18,7 +18,7 @@ _NETNS = pathlib.Path("/run/netns")
 _CLONE_NEWNET = 0x40000000
 _PATIENCE = 120  # seconds that a command may take which should take a moment
 _MTU = 9000  # so that what a link carries is nearly all payload
-_LEAST_BURST = 80 * 1024  # bytes: a packet of segmentation offload is up to 64 KiB
+_LEAST_BURST = 2 * _MTU  # bytes: what a link shapes is cut into frames, where it is larger
 _LONGEST_BURST = 0.002     # seconds: more than a timer is late
 _QUEUE = 32 << 20  # bytes: more than TCP has on its way, so that a shaped link delays and drops nothing
 

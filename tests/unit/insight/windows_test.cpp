@@ -107,6 +107,12 @@ TEST_CASE("windows: none has steps before and after a change of a step's time") 
   CHECK(windows(job.trace(), {20, 3}) == Windows{{5, 24}, {25, 44}, {45, 59}});
 }
 
+TEST_CASE("windows: a long one ends before a change that was a few steps ago") {
+  const MadeJob job(150, [](Step step, std::size_t worker) { return step >= 144 && worker == 1 ? 250'000 : 100'000; });
+  CHECK(windows(job.trace(), {20, 1}) == Windows{{144, 149}});
+  CHECK(windows(job.trace(), {100, 1}) == Windows{{44, 143}});
+}
+
 TEST_CASE("windows: the few steps since a change that the newer window has no room for are in none") {
   const MadeJob job(60, [](Step step, std::size_t worker) { return worker == 1 && step >= 39 ? 200'000 : 100'000; });
   CHECK(windows(job.trace(), {20, 3}) == Windows{{1, 18}, {19, 38}, {40, 59}});
