@@ -84,6 +84,18 @@ JobTimes with_lanes_behind(JobTimes times, double behind) {
   return times;
 }
 
+bool has_journal(const JobTimes& times) {
+  return std::ranges::any_of(times.lanes, [](const auto& lane) { return lane.journal > 0; });
+}
+
+// Journals as so much slower: records come in bursts, and then wait for each other.
+JobTimes with_slower_journals(JobTimes times, double slower) {
+  for (auto& lane : times.lanes) {
+    lane.journal *= slower;
+  }
+  return times;
+}
+
 // Calls `change` with that rate of each shard of which something was seen, the shard, and whether that is slow beside
 // the others.
 template <typename Change>
@@ -166,6 +178,7 @@ std::vector<Doubt> doubts_of(const JobTimes& times) {
   const bool is_starved = std::ranges::any_of(times.lanes, [](const auto& lane) { return lane.is_starved(); });
   const bool has_servers = times.servers.in > 0 || times.servers.out > 0;
   return {{is_starved, 100, with_lanes_behind},
+          {has_journal(times), 1.25, with_slower_journals},
           {has_slow_shard(times), 1.5, with_slower_shards},
           {has_lossy(times), 4, with_slower_lossy, true},
           {has_slow_link(times), 1.25, with_slower_links, true},

@@ -82,7 +82,7 @@ bool Mending::is_suspected(Cause cause, std::size_t place) const {
   return std::ranges::find(suspects_, Suspect{cause, place}) != suspects_.end();
 }
 
-// Workers that waited for a shard's link were not seen to carry what theirs can: twice as much, as far as one knows.
+// Workers that waited for a shard's link, or its journal, were not seen to carry what theirs can: twice as much, as far as one knows.
 // Where it is known how much one carries, no more than that.
 void Mending::relieve(JobTimes& times) const {
   constexpr double kMore = 2;
@@ -172,7 +172,7 @@ void Mending::mend(JobTimes& times, const Suspect& one) const {
       for (auto& lane : times.lanes) {
         lane.journal = lane.shard == one.place ? 0 : lane.journal;
       }
-      return;
+      return relieve(times);
     case Cause::barrier:
       std::ranges::for_each(times.workers, even_out);
       return;

@@ -97,12 +97,12 @@ class Cluster:
     """Ended by end(), whatever happens: every process is known by its pid and killed by it."""
 
     def __init__(self, folder, job, links, delays, watcher, chunks, servers=None, apart=None, wired=(), environment=None, declared=0,
-                 slows_disks=False):
+                 slows_disks=False, burst=0.002):
         """`links`: bytes per second of each worker's link, both ways; `delays`: by worker, milliseconds before each slot;
         `watcher`: the worker by whose account steps close; `chunks`: of the model, with that of its statistics;
         `servers`: bytes per second of the servers' link, by default half of what the workers' are together; `apart`: the
         same by shard, each on a host of its own; `wired`: workers whose links are wires (hosts.Wire); `declared`: what workers say of
-        theirs, in Mbit/s; `slows_disks`: slow_disk() may be called."""
+        theirs, in Mbit/s; `slows_disks`: slow_disk() may be called; `burst`: see hosts.Hosts."""
         self.folder = folder
         self.links = links
         self.apart = apart
@@ -121,7 +121,7 @@ class Cluster:
                              **(environment or {})}
         servers_hosts = [f"s{shard}" for shard in range(len(apart))] if apart else ["servers"]
         self.hosts = machines.Hosts(servers_hosts + [f"w{worker}" for worker in range(len(links))],
-                                    [f"w{worker}" for worker in wired], harness.WIRE)
+                                    [f"w{worker}" for worker in wired], harness.WIRE, burst)
         try:
             self._shape(servers or sum(links) / 2)
         except BaseException:

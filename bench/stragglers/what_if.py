@@ -25,6 +25,7 @@ import planted  # pylint: disable=wrong-import-position
 # Of the model, bytes: so much that all processes of a job together take about a sixth of two cores. In items each slot is an
 # update of its own, which sends and fetches all of it.
 SIZE = {"sync": 1.6e6, "ssp": 0.8e6, "async": 0.8e6}
+BURST = {"sync": 0.002, "ssp": 0.0007, "async": 0.0007}  # seconds of a link: an item's last message is a seventh of a step's
 CHUNKS = {"sync": 11, "ssp": 6, "async": 6}  # of it, with that of the statistics
 SLOTS_EACH = 4
 BOUND = 4           # of staleness, for each worker: so many items of each of the others
@@ -60,7 +61,7 @@ class Rig:
                 self.folder, self._text(workers), [planted.LINK] * workers, {}, chunks=CHUNKS[shape.mode],
                 watcher=next(worker for worker in range(workers) if worker not in affected),
                 servers=sum(shape.servers()), apart=shape.servers() if shape.apart else None, declared=megabits(planted.LINK),
-                slows_disks=plant.durability != planted.Cause.durability,
+                slows_disks=plant.durability != planted.Cause.durability, burst=BURST[shape.mode],
                 wired=[shape.wired] if plant.wired and left_out is None else [], environment=self._environment(workers))
         except BaseException:
             shutil.rmtree(self.folder)

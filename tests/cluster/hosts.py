@@ -19,7 +19,6 @@ _CLONE_NEWNET = 0x40000000
 _PATIENCE = 120  # seconds that a command may take which should take a moment
 _MTU = 9000  # so that what a link carries is nearly all payload
 _LEAST_BURST = 2 * _MTU  # bytes: what a link shapes is cut into frames, where it is larger
-_LONGEST_BURST = 0.002     # seconds: more than a timer is late
 _QUEUE = 32 << 20  # bytes: more than TCP has on its way, so that a shaped link delays and drops nothing
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -62,11 +61,6 @@ def remove_forgotten():
 
 def bits(bytes_per_second):
     return f"{int(bytes_per_second * 8)}bit"
-
-
-def burst(bytes_per_second):
-    """Bytes that a link which has stood still may carry at once: few, or a thin one would seem to be none at first."""
-    return max(_LEAST_BURST, int(bytes_per_second * _LONGEST_BURST))
 
 
 class Namespaces:
@@ -171,9 +165,12 @@ class Wire:
 
 class Hosts(Namespaces):
     """Hosts on a bridge, in a namespace of its own, whose links have rates in bytes per second. Those of `wired` are wires
-    that `program` makes (Wire), by name in `wires`."""
+    that `program` makes (Wire), by name in `wires`. A link that has stood still may carry at once what it carries in
+    `burst` seconds: few, or a message that all wait for takes no time; but where timers are later than that it carries less than
+    its rate."""
 
-    def __init__(self, names, wired=(), program=None):
+    def __init__(self, names, wired=(), program=None, burst=0.002):
+        self.burst = burst
         self.wires = dict.fromkeys(wired)
         self._program = program
         super().__init__(names)
@@ -213,13 +210,15 @@ class Hosts(Namespaces):
         """What the host receives, from whomever."""
         self._limit(self.namespace("switch"), self.port(name), rate)
 
-    @staticmethod
-    def _limit(namespace, device, rate):
+    def _burst(self, rate):
+        return max(_LEAST_BURST, int(rate * self.burst))
+
+    def _limit(self, namespace, device, rate):
         if rate is None:
             _call("tc", "-n", namespace, "qdisc", "del", "dev", device, "root", check=False)
             return
         _call("tc", "-n", namespace, "qdisc", "replace", "dev", device, "root", "tbf", "rate", bits(rate),
-              "burst", burst(rate), "limit", _QUEUE)
+              "burst", self._burst(rate), "limit", _QUEUE)
 
     def share_up(self, name, rate, receivers):
         """What the host sends: `rate` in all, and to each of the receivers (rates by name) as much as its link takes.
@@ -237,7 +236,7 @@ class Hosts(Namespaces):
         """Other rates of share_up(), for the same receivers in the same order."""
         def shape(number, parent, least, most):
             _call("tc", "-n", self.namespace(name), "class", "replace", "dev", "eth0", "parent", parent, "classid", f"1:{number:x}",
-                  "htb", "rate", bits(least), "ceil", bits(most), "burst", burst(least), "cburst", burst(most), "quantum", 64000)
+                  "htb", "rate", bits(least), "ceil", bits(most), "burst", self._burst(least), "cburst", self._burst(most), "quantum", 64000)
         shape(1, "1:", rate, rate)
         # What each may send for certain it may send at once after it stood still, whatever the others send: so it is little,
         # and all but that they take turns to borrow.

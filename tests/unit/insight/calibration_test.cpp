@@ -125,6 +125,15 @@ TEST_CASE("calibration: a way that was not seen is left out where it makes a ste
   CHECK(replayed(times, 450'000) > 1'000);
 }
 
+TEST_CASE("calibration: where a job in items took longer, records waited longer for the journal, if there is one") {
+  auto times = items_of(4, 16);
+  times.lanes[0].journal = 100'000;
+  CHECK(replayed(times, 880'000) == doctest::Approx(880).epsilon(0.01));
+  CHECK(replayed(times, 2'000'000) == doctest::Approx(800).epsilon(0.01));  // it was not for them
+  times.lanes[0].journal = 0;
+  CHECK(replayed(times, 880'000) == doctest::Approx(400).epsilon(0.01));
+}
+
 TEST_CASE("calibration: where a job took longer, messages of a lane that starves waited for its other threads") {
   auto times = job_of(4, 16);
   times.lanes[0].message = 100;
