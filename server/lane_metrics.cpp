@@ -194,6 +194,7 @@ void LaneMetrics::update(const Lane& lane, const LaneWeights& weights, const Now
   raise(*series_.readers_cut, counters.readers.cut);
   series_.kept_weights->set(static_cast<double>(lane.kept_bytes()));
   series_.memory_in_use->set(static_cast<double>(lane.bytes_in_use()));
+  series_.waiting_offers->set(static_cast<double>(lane.waiting_offers()));
   series_.memory->set(static_cast<double>(lane.memory_bytes()));
   series_.covered_items->set(static_cast<double>(lane.covered_items()));
   update_staleness(counters.updates.staleness);

@@ -144,6 +144,7 @@ LaneSeries::LaneSeries(Metrics* metrics, std::uint32_t lane) {
   readers_cut = shard.counter("readers_cut_total");
   kept_weights = shard.gauge("kept_weights_bytes");
   memory_in_use = shard.gauge("contribution_bytes");
+  waiting_offers = shard.gauge("waiting_offers");
   memory = shard.gauge("contribution_memory_bytes");
   sum = shard.histogram("sum_seconds");
   apply = shard.histogram("apply_seconds");

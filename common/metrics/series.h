@@ -81,7 +81,7 @@ struct LaneSeries {
   CounterHandle reports, updates_skipped;
   GaugeHandle pending_replies, sessions, timeline, serving, open_step, held_payloads, pool_bytes;
   CounterHandle calls, waited_for_room, taken_back, waited_for_readers, readers_cut;
-  GaugeHandle memory_in_use, kept_weights, memory;  // for contributions
+  GaugeHandle memory_in_use, kept_weights, memory, waiting_offers;  // for contributions
   HistogramHandle sum, apply;
   GaugeHandle covered_items;
   HistogramHandle staleness;

@@ -132,6 +132,8 @@ class CallBook {
   [[nodiscard]] std::optional<Awaited> awaited() const;
   [[nodiscard]] std::uint64_t memory() const { return limits_.memory; }
   [[nodiscard]] std::uint64_t in_use(const LaneApplier& applier) const;
+  // Contributions that sessions in good standing offer and nobody was called for, each once.
+  [[nodiscard]] std::size_t waiting_offers() const { return offers_.good().works().size(); }
   [[nodiscard]] const CallCounters& counters() const { return counters_; }
 
   // All of it.

@@ -65,6 +65,8 @@ class Lane {
 
   // Bytes of contributions that it has, or has asked for and may still get; at most config.memory_bytes.
   [[nodiscard]] std::uint64_t bytes_in_use() const { return calls_.in_use(applier_); }
+  // Contributions that workers offer and that were not called yet.
+  [[nodiscard]] std::size_t waiting_offers() const { return calls_.waiting_offers(); }
   // Chunks whose update waits for who reads their weights.
   [[nodiscard]] const std::map<ChunkId, Micros>& waiting_for_readers() const { return applier_.readers().waiting(); }
   // Of weights that are read and of no use else.

@@ -90,8 +90,11 @@ TEST_CASE("others are called as far as there is room beside the reserve, and fir
   BookFixture at(20);
   at.offers(kAnn, {leaf(0, 2)});
   at.pay(kAnn, at.only_call_of(kAnn));
+  CHECK(at.book.waiting_offers() == 0);
   at.offers(kAnn, {leaf(0, 1), leaf(0, 3), leaf(1, 1)});
+  at.offers(kBob, {leaf(1, 1)});
   CHECK(at.only_call_of(kAnn).work == leaf(0, 3));
+  CHECK(at.book.waiting_offers() == 2);  // one of them of both
 }
 
 TEST_CASE("statistics are called where nothing else finds room, and nothing else has theirs") {
