@@ -82,8 +82,8 @@ bool Mending::is_suspected(Cause cause, std::size_t place) const {
   return std::ranges::find(suspects_, Suspect{cause, place}) != suspects_.end();
 }
 
-// Workers that waited for a shard's link, or its journal, were not seen to carry what theirs can: twice as much, as far as one knows.
-// Where it is known how much one carries, no more than that.
+// Workers that waited for a shard's link, or its journal, were not seen to carry what theirs can: twice as much, as far
+// as one knows. Where it is known how much one carries, no more than that.
 void Mending::relieve(JobTimes& times) const {
   constexpr double kMore = 2;
   for (std::size_t i = 0; i < times.workers.size(); ++i) {

@@ -302,11 +302,17 @@ def pack(folder, to):
 
 
 def alarms(job, folder):
-    """Of a long job of which nothing is wrong."""
-    said = Said(folder / f"{job['name']}.long.json", "--windows", "10")
-    raised = [f"{line['who']}, {line['cause']}" for line in said.findings if line["alarm"]]
-    once = [f"{line['who']}, {line['cause']}" for line in said.findings if not line["alarm"] and max(line["gain"], line["cost"]) > NAMED]
-    print(f"{job['name']}: {job['workers']} workers, spread {job['spread']}: alarms {raised or 'none'}; in a window {once or 'none'}")
+    """Of a long job of which nothing is wrong: who raised one, and who was named in some window without: (who, cause)."""
+    found = Said(folder / f"{job['name']}.long.json", "--windows", "10").findings
+    raised = [(line["who"], line["cause"]) for line in found if line["alarm"]]
+    once = [(line["who"], line["cause"]) for line in found if not line["alarm"] and max(line["gain"], line["cost"]) > NAMED]
+    return raised, once
+
+
+def print_alarms(job, folder):
+    raised, once = (", ".join(map(" ".join, found)) or "none" for found in alarms(job, folder))
+    print(f"{job['name']}: {job['workers']} workers, spread {job['spread']}{', rare stops' if job['causes'] else ''}: "
+          f"alarms: {raised}; in a window: {once}")
 
 
 def main():
@@ -324,7 +330,7 @@ def main():
         for known, more in zip((jobs, sound), judge_all(folder, wanted.early)):
             known.extend(more)
         for job in rows(folder / "sound.jsonl"):
-            alarms(job, folder)
+            print_alarms(job, folder)
     if not jobs:
         return
     table(jobs)

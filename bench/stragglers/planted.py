@@ -273,10 +273,33 @@ class Hiccups(Stops):
     apart_by = 1.5
 
 
+class Rare(Cause):
+    """Now and then somebody stands still for a tenth of a second, each time another: of nobody is to be said that he is slow."""
+
+    free = True
+    seconds = 0.1
+    apart_by = 4.0  # in the mean
+
+    def drawn(self, generator):
+        return generator.uniform(0, 1)
+
+    def told(self):
+        return []
+
+    def during(self, job, over):
+        generator = random.Random(self.size)
+        while not over.wait(generator.expovariate(1 / self.apart_by)):
+            worker = generator.randrange(self.shape.workers)
+            job.signal(worker, signal.SIGSTOP)
+            time.sleep(self.seconds)
+            job.signal(worker, signal.SIGCONT)
+
+
 # What means something in a job in items.
 OF_ITEMS = ("compute", "link", "delay", "data", "processor", "storage")
 CAUSES = {"compute": Compute, "link": Link, "delay": Delay, "loss": Loss, "data": Data, "servers": Servers,
-          "processor": Processor, "lead": Lead, "idle_lead": IdleLead, "disk": Disk, "storage": Storage, "pause": Pause, "hiccups": Hiccups}
+          "processor": Processor, "lead": Lead, "idle_lead": IdleLead, "disk": Disk, "storage": Storage, "pause": Pause, "hiccups": Hiccups,
+          "rare": Rare}
 
 
 class Plant:

@@ -24,7 +24,7 @@ import planted  # pylint: disable=wrong-import-position
 
 # Of the model, bytes: so much that all processes of a job together take about a sixth of two cores. In items each slot is an
 # update of its own, which sends and fetches all of it.
-SIZE = {"sync": 1.6e6, "ssp": 0.8e6, "async": 0.8e6}
+SIZE = {"sync": 1.6e6, "ssp": 0.4e6, "async": 0.4e6}
 BURST = {"sync": 0.002, "ssp": 0.0007, "async": 0.0007}  # seconds of a link: an item's last message is a seventh of a step's
 CHUNKS = {"sync": 11, "ssp": 6, "async": 6}  # of it, with that of the statistics
 SLOTS_EACH = 4
@@ -183,9 +183,9 @@ def follow(name, plants, wanted):
             keep(wanted.folder / "followed.jsonl", {"name": file.name, "times": times})
 
 
-def run_sound(shape, spread, file):
+def run_sound(shape, spread, stops, file):
     """A job of which nothing is wrong, for so many steps as are looked at whether somebody is named."""
-    plant = planted.Plant(shape, SOUND_FIRST, spread=spread)
+    plant = planted.Plant(shape, SOUND_FIRST, stops, ["rare"] * len(stops), spread=spread)
     with Rig(plant) as rig:
         rig.begin()
         rig.reach(plant.first + SOUND_STEPS)
@@ -206,6 +206,7 @@ def main():
     parser.add_argument("--follow", action="store_true", help="only what traces of the same seed in FOLDER advise, by analysis as it is now")
     parser.add_argument("--sound", type=int, default=0, metavar="N", help=f"only N jobs of {SOUND_STEPS} steps without a cause")
     parser.add_argument("--spread", type=float, default=0.05, help="of those: of a slot's time, a standard deviation")
+    parser.add_argument("--rare", action="store_true", help="in those now and then somebody stands still for a tenth of a second")
     parser.add_argument("--twins", action="store_true", help="two workers that are as slow, in each group as well")
     parser.add_argument("--mode", choices=("sync", "ssp", "async"), default="sync")
     parser.add_argument("--causes", type=lambda text: text.split(","),
@@ -226,7 +227,8 @@ def main():
         if wanted.follow:
             follow(name, plants_of(generator, shape, wanted), wanted)
         elif wanted.sound:
-            keep(wanted.folder / "sound.jsonl", run_sound(shape, wanted.spread, wanted.folder / name))
+            stops = (planted.Rare(generator, shape),) if wanted.rare else ()
+            keep(wanted.folder / "sound.jsonl", run_sound(shape, wanted.spread, stops, wanted.folder / name))
         else:
             for so_far in measure(name, plants_of(generator, shape, wanted), wanted):
                 keep(wanted.folder / "groups.jsonl", so_far)
