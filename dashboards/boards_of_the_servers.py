@@ -85,7 +85,8 @@ def shards():
                "sum by (instance) (ballast_shard_held_bytes{@lane}), 0)", "{{instance}}, called"), width=12,
               about="Contributions that have come and are held, and those that were called and are on their way."),
         lines("Offers that wait", NUMBER, ("sum by (instance) (ballast_shard_waiting_offers{@lane})", "{{instance}}"), width=4,
-              about="Contributions that workers offer and that were not called yet: the lanes' queue. All zero while there is room."),
+              about="Contributions that workers in good standing offer and that were not called: the lanes' queue. Some stay while there is room: "
+                    "another worker is called for the same, or a bound of staleness is reached."),
         lines("Waits for room", EACH_SECOND,
               (each_second("ballast_shard_waited_for_room_total", "@lane", "instance"), "{{instance}}"), width=4,
               about="Turns in which an offered contribution found no room. Steps wait for it if it goes on: more memory, shards or fewer workers."),

@@ -6,10 +6,14 @@
 #include <numeric>
 #include <optional>
 #include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "insight/medians.h"
+#include "insight/mending.h"
 #include "insight/replay.h"
+#include "insight/suspects.h"
 
 namespace ballast::insight {
 namespace {
@@ -129,13 +133,24 @@ void change_slots(const JobTimes& times, Candidates& candidates) {
 // Of shards whose journals keep items waiting.
 void speed_up_disks(const JobTimes& times, const Verdict& verdict, Candidates& candidates) {
   Advice advice{Change::faster_disk, {}, 0};
+  std::vector<Suspect> disks;
+  std::vector<Suspect> all;  // that matter to what links carry without them
   for (const auto& found : verdict.found) {
     if (found.cause == Cause::storage) {
       advice.who.push_back(found.who);
+      for (std::size_t shard = 0; shard < times.shards.size(); ++shard) {
+        if (found.who == "shard " + std::to_string(shard)) {
+          disks.push_back({found.cause, shard, found.severity});
+        }
+      }
+    } else if (found.cause == Cause::worker_link) {
+      const auto worker = std::ranges::find(times.workers, found.who, &WorkerTimes::name);
+      all.push_back({found.cause, static_cast<std::size_t>(worker - times.workers.begin()), found.severity});
     }
   }
-  if (!advice.who.empty()) {
-    candidates.try_out(std::move(advice), with_journals_at_once(times));
+  all.insert(all.end(), disks.begin(), disks.end());
+  if (!disks.empty()) {
+    candidates.try_out(std::move(advice), Mending(times, all).mended(disks));
   }
 }
 
@@ -238,14 +253,6 @@ JobTimes with_slots(const JobTimes& times, Slot slots) {
       std::ranges::transform(step, step.begin(),
                              [&](double slot) { return std::min(slot, usual) * part + std::max(slot - usual, 0.0); });
     }
-  }
-  return changed;
-}
-
-JobTimes with_journals_at_once(const JobTimes& times) {
-  auto changed = times;
-  for (auto& lane : changed.lanes) {
-    lane.journal = 0;
   }
   return changed;
 }

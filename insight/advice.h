@@ -42,12 +42,11 @@ struct Advice {
 // A slot is taken to have so much less to compute as there are more of them, and a new lane to have a processor.
 Advice advice(const JobTimes& times, const Verdict& verdict);
 
-// The job without some workers, by their places; with twice the lanes; with that many slots; with journals that commit
-// at once; each slot an item, with a bound that keeps nobody waiting (docs/modes.md).
+// The job without some workers, by their places; with twice the lanes; with that many slots; each slot an item, with a
+// bound that keeps nobody waiting (docs/modes.md).
 JobTimes without_workers(const JobTimes& times, const std::vector<std::size_t>& places);
 JobTimes with_twice_the_lanes(const JobTimes& times);
 JobTimes with_slots(const JobTimes& times, Slot slots);
-JobTimes with_journals_at_once(const JobTimes& times);
 JobTimes with_items(const JobTimes& times);
 
 }  // namespace ballast::insight

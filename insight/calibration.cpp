@@ -178,8 +178,8 @@ std::vector<Doubt> doubts_of(const JobTimes& times) {
   const bool is_starved = std::ranges::any_of(times.lanes, [](const auto& lane) { return lane.is_starved(); });
   const bool has_servers = times.servers.in > 0 || times.servers.out > 0;
   return {{is_starved, 100, with_lanes_behind},
-          {has_journal(times), 1.25, with_slower_journals},
           {has_slow_shard(times), 1.5, with_slower_shards},
+          {has_journal(times), 1.25, with_slower_journals},
           {has_lossy(times), 4, with_slower_lossy, true},
           {has_slow_link(times), 1.25, with_slower_links, true},
           {has_servers, 1.25, with_slower_servers}};

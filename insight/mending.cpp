@@ -1,6 +1,7 @@
 #include "insight/mending.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -83,14 +84,17 @@ bool Mending::is_suspected(Cause cause, std::size_t place) const {
 }
 
 // Workers that waited for a shard's link, or its journal, were not seen to carry what theirs can: twice as much, as far
-// as one knows. Where it is known how much one carries, no more than that.
-void Mending::relieve(JobTimes& times) const {
+// as one knows. Where it is known how much one carries, no more than that. Not of those whose contributions are longer
+// on their way than they `stood` for it.
+void Mending::relieve(JobTimes& times, double stood) const {
   constexpr double kMore = 2;
+  const auto bytes = std::accumulate(as_is_.bytes.begin(), as_is_.bytes.end(), 0.0);
   for (std::size_t i = 0; i < times.workers.size(); ++i) {
     const auto& own = as_is_.workers[i];
     const auto line = own.line > 0 ? own.line : as_is_.line;
     const auto more = [&](double rate) {
-      return line > 0 ? std::max(rate, std::min(kMore * rate, line)) : kMore * rate;
+      const auto wider = line > 0 ? std::max(rate, std::min(kMore * rate, line)) : kMore * rate;
+      return bytes * slowness(rate) <= stood ? wider : rate;
     };
     if (!is_suspected(Cause::worker_link, i)) {
       times.workers[i].up = more(own.up);
@@ -149,7 +153,17 @@ void Mending::mend_shard_link(JobTimes& times, std::size_t place) const {
     widen(own.in, times.servers.in, std::max(own.line, seen_by_others(place, &ServerLink::seen_in)));
     widen(own.out, times.servers.out, std::max(own.line, seen_by_others(place, &ServerLink::seen_out)));
   }
-  relieve(times);
+  relieve(times, std::numeric_limits<double>::infinity());
+}
+
+void Mending::mend_journal(JobTimes& times, std::size_t place) const {
+  double stood = 0;
+  for (auto& lane : times.lanes) {
+    if (lane.shard == place) {
+      stood = std::max(stood, std::exchange(lane.journal, 0));
+    }
+  }
+  relieve(times, stood);
 }
 
 void Mending::mend(JobTimes& times, const Suspect& one) const {
@@ -169,10 +183,7 @@ void Mending::mend(JobTimes& times, const Suspect& one) const {
     case Cause::processor:
       return give_processor(times, one.place);
     case Cause::storage:
-      for (auto& lane : times.lanes) {
-        lane.journal = lane.shard == one.place ? 0 : lane.journal;
-      }
-      return relieve(times);
+      return mend_journal(times, one.place);
     case Cause::barrier:
       std::ranges::for_each(times.workers, even_out);
       return;

@@ -177,14 +177,15 @@ std::vector<Window> windows(const JobTrace& trace, const WindowsWanted& wanted) 
   constexpr Step kOfWindow = 10;
   const auto least = std::max(kLeast, wanted.steps / kOfWindow);
   const auto begin = whole[1].step;  // the first one's begin is not known
-  auto last = whole.back().step;
+  const auto newest = whole.back().step;
+  auto last = newest;
   while (found.size() < wanted.most && last + 1 >= begin + kLeast) {
     // A change shows beside what was before it.
     const auto looked_at = last - std::min<Step>(last - begin, 2 * wanted.steps - 1);
     const auto full = last - std::min<Step>(last - begin, wanted.steps - 1);
     const auto since = series.alike_since(looked_at, last);
     const auto first = std::max(full, since);
-    if (since > looked_at && last - since + 1 < least && since >= begin + least) {
+    if (found.empty() && since > looked_at && newest - since + 1 < least && since >= begin + least) {
       last = since - 1;
       continue;
     }

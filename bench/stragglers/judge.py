@@ -114,7 +114,7 @@ class Judged:
 
     def all_named(self):
         """By its first 20 steps, which alone have what passes once, or by 100, in which what costs little is seen."""
-        return self._all_named(self.named_early() + self.late.named(also_over=True))
+        return self._all_named(self.named_early() + self.late.named())
 
     def all_named_early(self):
         return self._all_named(self.named_early())
@@ -123,7 +123,7 @@ class Judged:
         return all(any(is_of(cause, found) for found in named) for cause in self.causes)
 
     def innocent(self):
-        """Not the other shards' journals where one's disk is slow: they cost something as well."""
+        """Not the other shards' journals where one's disk is slow: they cost something as well (`journal`)."""
         has_journals = any(cause["cause"] == "storage" for cause in self.causes)
         return [found for found in dict.fromkeys(self.early.named() + self.late.named())
                 if not self.is_planted(found) and not (has_journals and found[1] == "storage")]
@@ -260,10 +260,11 @@ def figures(jobs, sound):
         of("advice within 10 points", 0.9, advised, lambda off: off <= 10),
         of("two causes: the first is one of them", 0.98, pairs, Judged.is_first),
         of("both named, within 20 steps or in 100", 0.85, pairs, Judged.all_named),
-        of("both named within 20 steps", None, pairs, Judged.all_named_early),
+        of("both named within 20 steps", 0.85, pairs, Judged.all_named_early),
+        of("somebody innocent named besides two", None, pairs, Judged.innocent),
         of("in order, where they differ by 0.1", 0.95, orders, bool),
         of("within 10 %", 0.8, [pair for pair in pairs if pair.lost is None], Judged.is_near),
-        of("two workers that are as slow: both named", 0.95, twins, Judged.all_named),
+        of("two workers that are as slow: both named", 0.95, twins, Judged.all_named_early),
         of("what costs nothing: somebody named", 0.1, free, Judged.innocent, at_most=True),
         of("nothing planted: somebody named", 0.1, sound, Judged.innocent, at_most=True),
     ]

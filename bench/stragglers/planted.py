@@ -235,6 +235,19 @@ class Storage(Disk):
         return [(f"shard {self.at}", "storage")]
 
 
+class Journal(Disk):
+    """All shards keep a journal, on disks that are as fast as they are."""
+
+    free = False
+    durability = Storage.durability
+
+    def told(self):
+        return [(f"shard {shard}", "storage") for shard in range(SHARDS)]
+
+    def begin(self, job):
+        """Nothing is slow."""
+
+
 class Stops(Cause):
     """A worker stands still for a while, now and then."""
 
@@ -274,7 +287,7 @@ class Hiccups(Stops):
 
 
 class Rare(Cause):
-    """Now and then somebody stands still for a tenth of a second, each time another: of nobody is to be said that he is slow."""
+    """Now and then somebody stands still for a tenth of a second, whoever it is: of nobody is to be said that he is slow."""
 
     free = True
     seconds = 0.1
@@ -298,7 +311,7 @@ class Rare(Cause):
 # What means something in a job in items.
 OF_ITEMS = ("compute", "link", "delay", "data", "processor", "storage")
 CAUSES = {"compute": Compute, "link": Link, "delay": Delay, "loss": Loss, "data": Data, "servers": Servers,
-          "processor": Processor, "lead": Lead, "idle_lead": IdleLead, "disk": Disk, "storage": Storage, "pause": Pause, "hiccups": Hiccups,
+          "processor": Processor, "lead": Lead, "idle_lead": IdleLead, "disk": Disk, "storage": Storage, "journal": Journal, "pause": Pause, "hiccups": Hiccups,
           "rare": Rare}
 
 

@@ -212,7 +212,7 @@ def main():
     parser.add_argument("--causes", type=lambda text: text.split(","),
                         help="of " + ",".join(planted.CAUSES) + "; default: all that cost something in that mode")
     wanted = parser.parse_args()
-    costly = [name for name, cause in planted.CAUSES.items() if not cause.free and name != "storage"]
+    costly = [name for name, cause in planted.CAUSES.items() if not cause.free and name not in ("storage", "journal")]
     wanted.causes = wanted.causes or (costly if wanted.mode == "sync" else planted.OF_ITEMS)
     if (reason := cluster.unfit()) is not None:
         print(f"what_if: {reason}", file=sys.stderr)

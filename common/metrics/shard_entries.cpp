@@ -129,7 +129,8 @@ const std::vector<MetricEntry>& shard_entries() {
        kGauge,
        "contributions",
        {"lane"},
-       "Contributions that workers offer and that the lane has not called yet: its queue."},
+       "Contributions that workers in good standing offer, 64 of each at most, and that the lane has not called: its "
+       "queue."},
       {"ballast_shard_contribution_memory_bytes",
        kGauge,
        "bytes",

@@ -65,7 +65,7 @@ class Lane {
 
   // Bytes of contributions that it has, or has asked for and may still get; at most config.memory_bytes.
   [[nodiscard]] std::uint64_t bytes_in_use() const { return calls_.in_use(applier_); }
-  // Contributions that workers offer and that were not called yet.
+  // Contributions that workers in good standing offer and that were not called.
   [[nodiscard]] std::size_t waiting_offers() const { return calls_.waiting_offers(); }
   // Chunks whose update waits for who reads their weights.
   [[nodiscard]] const std::map<ChunkId, Micros>& waiting_for_readers() const { return applier_.readers().waiting(); }

@@ -113,7 +113,8 @@ def wait_for(holds, patience=PATIENCE, pause=0.02):
 
 
 HELD_PORTS = []  # UDP sockets of the same numbers, which keep ports from other tests for as long as this one runs
-BELOW_WHAT_THE_SYSTEM_GIVES = range(20000, 32768)  # to sockets that ask for any port, as lanes and clients do
+# To sockets that ask for any port, as lanes and clients do: Linux gives those from 32768 on, unless it is told otherwise.
+BELOW_WHAT_THE_SYSTEM_GIVES = range(20000, 32768)
 
 
 def free_ports(count):

@@ -18,7 +18,7 @@ _NETNS = pathlib.Path("/run/netns")
 _CLONE_NEWNET = 0x40000000
 _PATIENCE = 120  # seconds that a command may take which should take a moment
 _MTU = 9000  # so that what a link carries is nearly all payload
-_LEAST_BURST = 2 * _MTU  # bytes: what a link shapes is cut into frames, where it is larger
+_LEAST_BURST = 2 * _MTU  # bytes: tbf cuts what is larger into frames, and htb lets it pass, and nothing for as long
 _QUEUE = 32 << 20  # bytes: more than TCP has on its way, so that a shaped link delays and drops nothing
 
 _libc = ctypes.CDLL(None, use_errno=True)

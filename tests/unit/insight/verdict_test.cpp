@@ -289,14 +289,18 @@ TEST_CASE("verdict: a journal that items wait for costs that, of two shards that
 
 TEST_CASE("verdict: without a journal that they wait for workers' links carry more, as far as their lines do") {
   auto times = items_of(4, 16);
-  times.lanes[0].journal = 60'000;
+  times.lanes[0].journal = 160'000;
   for (auto& worker : times.workers) {
     worker.up = 20;  // the second chunk of a slot is there 100 ms after it, or 80
     worker.line = 25;
   }
-  const auto found = verdict_of(times, {slow(Resource::storage, "shard 0 lane 0", 1.6)});
+  const auto found = verdict_of(times, {slow(Resource::storage, "shard 0 lane 0", 2.6)});
   REQUIRE(found.found.size() == 1);
-  CHECK(found.found[0].gain == doctest::Approx((100 + 100 + 60) / (100 + 80.0)).epsilon(0.02));
+  CHECK(found.found[0].gain == doctest::Approx((100 + 100 + 160) / (100 + 80.0)).epsilon(0.02));
+  times.lanes[0].journal = 2'500;  // nobody stands still for that for longer than messages take
+  const auto quick = verdict_of(times, {slow(Resource::storage, "shard 0 lane 0", 1.03)});
+  REQUIRE(quick.found.size() == 1);
+  CHECK(quick.found[0].gain == doctest::Approx(202.5 / 200).epsilon(0.005));
 }
 
 TEST_CASE("verdict: in rounds nobody waits for a disk") {

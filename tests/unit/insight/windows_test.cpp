@@ -111,6 +111,10 @@ TEST_CASE("windows: a long one ends before a change that was a few steps ago") {
   const MadeJob job(150, [](Step step, std::size_t worker) { return step >= 144 && worker == 1 ? 250'000 : 100'000; });
   CHECK(windows(job.trace(), {20, 1}) == Windows{{144, 149}});
   CHECK(windows(job.trace(), {100, 1}) == Windows{{44, 143}});
+  const MadeJob stairs(150, [](Step step, std::size_t worker) {
+    return worker != 1 || step < 128 ? 100'000 : step < 136 ? 200'000 : step < 144 ? 400'000 : 800'000;
+  });
+  CHECK(windows(stairs.trace(), {100, 1}) == Windows{{136, 143}});  // not so far back that it is of another job
 }
 
 TEST_CASE("windows: the few steps since a change that the newer window has no room for are in none") {
