@@ -1,12 +1,14 @@
 #include "worker/training/delay.h"
 
 #include <doctest/doctest.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <cmath>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -105,16 +107,21 @@ Value said_by(int pipe) {
   return ::read(pipe, &value, sizeof value) == static_cast<ssize_t>(sizeof value) ? value : Value{};
 }
 
-TEST_CASE("time in which the process is stopped is no part of a delay") {
-  constexpr milliseconds kDelay{1000};
-  constexpr milliseconds kStop{200};
+bool has_something(int pipe) {
+  pollfd asked{pipe, POLLIN, 0};
+  return ::poll(&asked, 1, 0) == 1;
+}
+
+// How long another process waits that is to wait for `delay` and is stopped for `stop` in its midst. None: it was over
+// before it was stopped.
+std::optional<milliseconds> waited(milliseconds delay, milliseconds stop) {
   int pipe[2];
   REQUIRE(::pipe(pipe) == 0);
   const auto child = ::fork();
   if (child == 0) {
     const auto begin = std::chrono::steady_clock::now();
     auto told = ::write(pipe[1], "b", 1);
-    wait_for(kDelay);
+    wait_for(delay);
     const auto took = std::chrono::duration_cast<milliseconds>(std::chrono::steady_clock::now() - begin).count();
     told = ::write(pipe[1], &took, sizeof took);
     ::_exit(told == sizeof took ? 0 : 1);
@@ -124,14 +131,30 @@ TEST_CASE("time in which the process is stopped is no part of a delay") {
   CHECK(::kill(child, SIGSTOP) == 0);
   int status = 0;
   CHECK(::waitpid(child, &status, WUNTRACED) == child);
-  CHECK(WIFSTOPPED(status));
-  std::this_thread::sleep_for(kStop);
-  CHECK(::kill(child, SIGCONT) == 0);
+  const bool is_stopped = WIFSTOPPED(status);
+  const bool is_over = !is_stopped || has_something(pipe[0]);
+  if (is_stopped) {
+    std::this_thread::sleep_for(stop);
+    CHECK(::kill(child, SIGCONT) == 0);
+  }
   const milliseconds took{said_by<long>(pipe[0])};
-  CHECK(took >= kDelay + kStop - milliseconds(20));
-  CHECK(::waitpid(child, &status, 0) == child);
+  if (is_stopped) {
+    CHECK(::waitpid(child, &status, 0) == child);
+  }
   ::close(pipe[0]);
   ::close(pipe[1]);
+  return is_over ? std::nullopt : std::optional(took);
+}
+
+TEST_CASE("time in which the process is stopped is no part of a delay") {
+  constexpr milliseconds kDelay{1000};
+  constexpr milliseconds kStop{200};
+  std::optional<milliseconds> took;
+  for (int tries = 0; tries < 5 && !took; ++tries) {  // on a busy machine we may come too late
+    took = waited(kDelay, kStop);
+  }
+  REQUIRE(took);
+  CHECK(*took >= kDelay + kStop - milliseconds(20));
 }
 
 }  // namespace
