@@ -97,8 +97,9 @@ void Mending::relieve(JobTimes& times, double stood) const {
       return bytes * slowness(rate) <= stood ? wider : rate;
     };
     if (!is_suspected(Cause::worker_link, i)) {
-      times.workers[i].up = more(own.up);
-      times.workers[i].down = more(own.down);
+      // Something else that is mended may have relieved it already.
+      times.workers[i].up = std::max(times.workers[i].up, more(own.up));
+      times.workers[i].down = std::max(times.workers[i].down, more(own.down));
     }
   }
 }

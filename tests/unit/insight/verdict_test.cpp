@@ -297,6 +297,16 @@ TEST_CASE("verdict: without a journal that they wait for workers' links carry mo
   const auto found = verdict_of(times, {slow(Resource::storage, "shard 0 lane 0", 2.6)});
   REQUIRE(found.found.size() == 1);
   CHECK(found.found[0].gain == doctest::Approx((100 + 100 + 160) / (100 + 80.0)).epsilon(0.02));
+  auto two = times;
+  two.lanes.push_back(two.lanes[0]);
+  two.lanes[1] = {.name = "shard 1 lane 0", .process = 1, .shard = 1, .journal = 2'500};
+  two.shards.resize(2);
+  two.lane_of = {0, 1};
+  auto other = slow(Resource::storage, "shard 1 lane 0", 1.03);
+  other.process = 1;
+  const auto both = verdict_of(two, {slow(Resource::storage, "shard 0 lane 0", 2.6), other});
+  REQUIRE(both.found.size() == 2);
+  CHECK(both.found[0].cost == doctest::Approx((100 + 50 + 160) / (100 + 80.0)).epsilon(0.02));  // whichever is last
   times.lanes[0].journal = 2'500;  // nobody stands still for that for longer than messages take
   const auto quick = verdict_of(times, {slow(Resource::storage, "shard 0 lane 0", 1.03)});
   REQUIRE(quick.found.size() == 1);
