@@ -40,10 +40,10 @@ class Mending {
 
   void relieve(JobTimes& times, double stood) const;
   [[nodiscard]] double seen_by_others(std::size_t shard, double ServerLink::*rate) const;
-  void speed_up(JobTimes& times, std::size_t worker) const;
-  void mend_link(JobTimes& times, std::size_t worker) const;
-  void mend_shard_link(JobTimes& times, std::size_t shard) const;
-  void mend_journal(JobTimes& times, std::size_t shard) const;
+  void speed_up(JobTimes& times, std::size_t place) const;
+  void mend_link(JobTimes& times, std::size_t place) const;
+  void mend_shard_link(JobTimes& times, std::size_t place) const;
+  void mend_journal(JobTimes& times, std::size_t place) const;
   void mend(JobTimes& times, const Suspect& one) const;
 
   const JobTimes& as_is_;
