@@ -130,13 +130,13 @@ void change_slots(const JobTimes& times, Candidates& candidates) {
   }
 }
 
-// Of shards whose journals keep items waiting.
+// Of shards whose journals keep items waiting for long.
 void speed_up_disks(const JobTimes& times, const Verdict& verdict, Candidates& candidates) {
   Advice advice{Change::faster_disk, {}, 0};
   std::vector<Suspect> disks;
   std::vector<Suspect> all;  // that matter to what links carry without them
   for (const auto& found : verdict.found) {
-    if (found.cause == Cause::storage) {
+    if (found.cause == Cause::storage && std::max(found.gain, found.cost) > kWorthIt) {
       advice.who.push_back(found.who);
       for (std::size_t shard = 0; shard < times.shards.size(); ++shard) {
         if (found.who == "shard " + std::to_string(shard)) {

@@ -159,6 +159,12 @@ TEST_CASE("advice: a journal that items wait for wants a faster disk") {
   CHECK(told.change == Change::faster_disk);
   CHECK(told.who == std::vector<std::string>{"shard 0"});
   CHECK(told.gain == doctest::Approx(1.5).epsilon(0.02));
+  times.lanes.push_back({.name = "shard 1 lane 0", .process = 1, .shard = 1, .journal = 1'000});
+  times.shards.resize(2);
+  times.lane_of = {0, 1};
+  const auto one = advice(
+      times, judged(times, {{Cause::storage, "shard 0", 1.5, 1.5, 1.5}, {Cause::storage, "shard 1", 1.03, 1, 1.01}}));
+  CHECK(one.who == std::vector<std::string>{"shard 0"});  // the other one's is quick enough
 }
 
 TEST_CASE("advice: a bound that keeps the fast ones waiting is widened, or who is slow left out") {
