@@ -311,8 +311,8 @@ class Rare(Cause):
 # What means something in a job in items.
 OF_ITEMS = ("compute", "link", "delay", "data", "processor", "storage")
 CAUSES = {"compute": Compute, "link": Link, "delay": Delay, "loss": Loss, "data": Data, "servers": Servers,
-          "processor": Processor, "lead": Lead, "idle_lead": IdleLead, "disk": Disk, "storage": Storage, "journal": Journal, "pause": Pause, "hiccups": Hiccups,
-          "rare": Rare}
+          "processor": Processor, "lead": Lead, "idle_lead": IdleLead, "disk": Disk, "storage": Storage, "journal": Journal,
+          "pause": Pause, "hiccups": Hiccups, "rare": Rare}
 
 
 class Plant:

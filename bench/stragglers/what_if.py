@@ -25,7 +25,7 @@ import planted  # pylint: disable=wrong-import-position
 # Of the model, bytes: so much that all processes of a job together take about a sixth of two cores. In items each slot is an
 # update of its own, which sends and fetches all of it.
 SIZE = {"sync": 1.6e6, "ssp": 0.4e6, "async": 0.4e6}
-BURST = {"sync": 0.002, "ssp": 0.0007, "async": 0.0007}  # seconds of a link: an item's last message is a seventh of a step's
+BURST = {"sync": 0.002, "ssp": 0.0007, "async": 0.0007}  # seconds of a link: an item sends a quarter of what a step does
 CHUNKS = {"sync": 11, "ssp": 6, "async": 6}  # of it, with that of the statistics
 SLOTS_EACH = 4
 BOUND = 4           # of staleness, for each worker: so many items of each of the others
@@ -212,7 +212,8 @@ def main():
     parser.add_argument("--causes", type=lambda text: text.split(","),
                         help="of " + ",".join(planted.CAUSES) + "; default: all that cost something in that mode")
     wanted = parser.parse_args()
-    costly = [name for name, cause in planted.CAUSES.items() if not cause.free and name not in ("storage", "journal")]
+    costly = [name for name, cause in planted.CAUSES.items()
+              if not cause.free and cause.durability != planted.Storage.durability]
     wanted.causes = wanted.causes or (costly if wanted.mode == "sync" else planted.OF_ITEMS)
     if (reason := cluster.unfit()) is not None:
         print(f"what_if: {reason}", file=sys.stderr)

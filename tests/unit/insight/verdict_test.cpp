@@ -264,6 +264,19 @@ TEST_CASE("verdict: in items one that is slow costs what it does not bring") {
   CHECK(found.found[0].cost == found.found[0].gain);
 }
 
+// Another shard, which has the second chunk and whose journal takes so long.
+void add_shard(JobTimes& times, double journal) {
+  times.lanes.push_back({.name = "shard 1 lane 0", .process = 1, .shard = 1, .journal = journal});
+  times.shards.resize(2);
+  times.lane_of = {0, 1};
+}
+
+std::vector<Severity> slow_journals(double first, double second) {
+  auto other = slow(Resource::storage, "shard 1 lane 0", second);
+  other.process = 1;
+  return {slow(Resource::storage, "shard 0 lane 0", first), other};
+}
+
 TEST_CASE("verdict: a journal that items wait for costs that, of two shards that are as slow each all of it") {
   auto times = items_of(4, 16);
   times.lanes[0].journal = 60'000;
@@ -272,14 +285,8 @@ TEST_CASE("verdict: a journal that items wait for costs that, of two shards that
   CHECK(one.found[0].cause == Cause::storage);
   CHECK(one.found[0].who == "shard 0");
   CHECK(one.found[0].gain == doctest::Approx(1.6).epsilon(0.02));
-  times.lanes.push_back(times.lanes[0]);
-  times.lanes[1].shard = 1;
-  times.lanes[1].process = 1;
-  times.shards.resize(2);
-  times.lane_of = {0, 1};
-  auto other = slow(Resource::storage, "shard 1 lane 0", 1.6);
-  other.process = 1;
-  const auto both = verdict_of(times, {slow(Resource::storage, "shard 0 lane 0", 1.6), other});
+  add_shard(times, 60'000);
+  const auto both = verdict_of(times, slow_journals(1.6, 1.6));
   REQUIRE(both.found.size() == 2);
   for (const auto& each : both.found) {
     CHECK(each.gain < 1.01);
@@ -298,13 +305,8 @@ TEST_CASE("verdict: without a journal that they wait for workers' links carry mo
   REQUIRE(found.found.size() == 1);
   CHECK(found.found[0].gain == doctest::Approx((100 + 100 + 160) / (100 + 80.0)).epsilon(0.02));
   auto two = times;
-  two.lanes.push_back(two.lanes[0]);
-  two.lanes[1] = {.name = "shard 1 lane 0", .process = 1, .shard = 1, .journal = 2'500};
-  two.shards.resize(2);
-  two.lane_of = {0, 1};
-  auto other = slow(Resource::storage, "shard 1 lane 0", 1.03);
-  other.process = 1;
-  const auto both = verdict_of(two, {slow(Resource::storage, "shard 0 lane 0", 2.6), other});
+  add_shard(two, 2'500);
+  const auto both = verdict_of(two, slow_journals(2.6, 1.03));
   REQUIRE(both.found.size() == 2);
   CHECK(both.found[0].cost == doctest::Approx((100 + 50 + 160) / (100 + 80.0)).epsilon(0.02));  // whichever is last
   times.lanes[0].journal = 2'500;  // nobody stands still for that for longer than messages take
