@@ -217,7 +217,9 @@ void define_trace(CLI::App& app, ballast::TraceOptions& options) {
   trace->add_option("where", options.where, kWhereHelp)->required();
   trace->add_option("--steps", options.steps, "of the newest so many steps (default 20)")
       ->check(CLI::Range(1, 1'000'000));
-  trace->add_option("-o,--output", options.output, "the file that is written (default trace.json); -: standard output")
+  trace
+      ->add_option("-o,--output", options.output,
+                   "the file that is written (default trace.json; with --raw raw-trace.json); -: standard output")
       ->type_name("FILE");
   trace->add_flag("--raw", options.raw, "as `ballast analyze` reads it");
   add_keys(*trace, options.keys);

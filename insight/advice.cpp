@@ -20,7 +20,9 @@ namespace {
 
 constexpr double kWorthIt = 1.03;
 constexpr double kAsWell = 0.98;
-constexpr double kFarMore = 4;       // times as much is saved by what can't be told to a job as by what can
+constexpr double kMuchMore =
+    1.1;                        // worth more than a machine that is not needed, or than to look after one thing alone
+constexpr double kFarMore = 4;  // times as much is saved by what can't be told to a job as by what can
 constexpr double kPreferred = 0.02;  // of the gain: a change that is easier to try is taken up to here
 constexpr std::size_t kMostLeftOut = 8;
 constexpr std::size_t kMostLanesOfAShard = 16;
@@ -130,9 +132,14 @@ void change_slots(const JobTimes& times, Candidates& candidates) {
   }
 }
 
+bool mostly_syncs(const JobTimes& times, std::size_t shard) {
+  return std::ranges::all_of(times.lanes, [&](const LaneTimes& lane) { return lane.shard != shard || lane.syncs; });
+}
+
 // Of shards whose journals keep items waiting for long.
 void speed_up_disks(const JobTimes& times, const Verdict& verdict, Candidates& candidates) {
   Advice advice{Change::faster_disk, {}, 0};
+  advice.is_of_syncs = true;
   std::vector<Suspect> disks;
   std::vector<Suspect> all;  // that matter to what links carry without them
   for (const auto& found : verdict.found) {
@@ -141,6 +148,7 @@ void speed_up_disks(const JobTimes& times, const Verdict& verdict, Candidates& c
       for (std::size_t shard = 0; shard < times.shards.size(); ++shard) {
         if (found.who == "shard " + std::to_string(shard)) {
           disks.push_back({found.cause, shard, found.severity});
+          advice.is_of_syncs = advice.is_of_syncs && mostly_syncs(times, shard);
         }
       }
     } else if (found.cause == Cause::worker_link) {
@@ -194,20 +202,25 @@ std::optional<Advice> as_ssp(const JobTimes& times, double as_is, double otherwi
   return Advice{Change::ssp, {}, changed.items->bound, as_is / *takes};
 }
 
-// Slots that scatter are nobody's fault.
+// The first of what is found, where that alone gains nearly as much as all of it. Slots that scatter are nobody's
+// fault.
 Advice mend(const Verdict& verdict) {
-  const auto first = std::ranges::find_if(verdict.found, [](const auto& one) { return one.cause != Cause::barrier; });
-  if (first != verdict.found.end() && first->gain > kWorthIt) {
-    return {Change::mend, {first->who}, 0, first->gain};
-  }
+  Advice first{Change::mend, {}, 0, 1};
   Advice all{Change::mend, {}, 0, verdict.slowdown};
   for (const auto& found : verdict.found) {
-    const bool matters = std::max(found.gain, found.cost) > kWorthIt && found.cause != Cause::barrier;
-    if (matters && std::ranges::find(all.who, found.who) == all.who.end()) {
-      all.who.push_back(found.who);
+    if (found.cause == Cause::barrier || std::max(found.gain, found.cost) <= kWorthIt) {
+      continue;
     }
+    if (all.who.empty()) {
+      first.gain = found.gain;
+      first.who = {found.who};
+      first.causes = {found.cause};
+    }
+    all.who.push_back(found.who);
+    all.causes.push_back(found.cause);
   }
-  return all;
+  const bool is_enough = first.gain > kWorthIt && all.gain <= kMuchMore * first.gain;
+  return is_enough ? first : all;
 }
 
 // Of a step as it is, the part that it takes less.
@@ -302,16 +315,15 @@ Advice advice(const JobTimes& times, const Verdict& verdict) {
   if (const auto ssp = times.items ? std::nullopt : as_ssp(times, as_is, std::max({best.gain, mended.gain, 1.0}))) {
     return *ssp;
   }
-  constexpr double kMuch = 1.1;  // worth more than a machine that is not needed
-  const bool is_worth_more = mended.gain > kMuch && saved(mended) > kFarMore * saved(best);
+  const bool is_worth_more = mended.gain > kMuchMore && saved(mended) > kFarMore * saved(best);
   if (best.gain > kWorthIt && !is_worth_more) {
-    if (mended.gain > kMuch * best.gain) {
+    if (mended.gain > kMuchMore * best.gain) {
       best.to_mend = mended.who;
       best.mended = mended.gain;
     }
     return best;
   }
-  if (mended.gain <= kMuch) {
+  if (mended.gain <= kMuchMore) {
     if (const auto few = fewer(times, as_is)) {
       return *few;
     }

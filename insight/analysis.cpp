@@ -70,6 +70,7 @@ Analysis Analyst::analyze(const JobTrace& trace, const WindowsWanted& wanted, co
     analysis.severities = severities(trace);
   }
   analysis.windows = verdicts.size();
+  analysis.begins_at_change = all.size() > 1 && all.back().steps() < wanted.steps;
   analysis.lasting = lasting_causes(verdicts, wanted.steps);
   return analysis;
 }

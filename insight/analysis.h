@@ -22,6 +22,7 @@ struct Analysis {
   std::vector<Severity> severities;  // in the newest window; of all that was measured where there is none
   std::optional<Window> window;      // the newest; none: too little was measured
   std::size_t windows = 0;           // that were judged
+  bool begins_at_change = false;     // the newest has fewer steps than were wanted, for those before took another time
   // None: it cannot be told, for the window or its replay is too short or too large.
   std::optional<Verdict> verdict;
   std::vector<LastingCause> lasting;  // over all windows

@@ -126,6 +126,17 @@ const char* word_of(insight::LinkTrouble trouble) {
   return "loss";
 }
 
+// A replay that takes so much longer or less long than the job leaves something out that matters.
+bool is_far(const insight::Verdict& verdict) {
+  constexpr double kFar = 1.2;
+  return verdict.replayed > kFar * verdict.step || verdict.step > kFar * verdict.replayed;
+}
+
+bool costs_nothing(const insight::Finding& finding) {
+  constexpr double kNothing = 1.0005;  // shows as 0.0 %
+  return finding.gain < kNothing && finding.cost < kNothing && finding.lost <= 0;
+}
+
 std::string cause_of(const insight::Finding& finding) {
   const std::string name = name_of(finding.cause);
   return finding.trouble ? name + " (" + word_of(*finding.trouble) + ")" : name;
@@ -158,7 +169,7 @@ const char* name_of(insight::Cause cause) {
 }
 
 std::string severity_lines(const insight::JobTrace& trace, const std::optional<insight::Window>& steps,
-                           const std::vector<insight::Severity>& found, bool all) {
+                           const std::vector<insight::Severity>& found, bool all, const std::string& why) {
   const auto shown = steps ? steps : computed(trace);
   if (!shown) {
     return "job " + trace.job +
@@ -166,8 +177,8 @@ std::string severity_lines(const insight::JobTrace& trace, const std::optional<i
            "doctor` "
            "tells\n";
   }
-  auto text =
-      "job " + trace.job + ", steps " + std::to_string(shown->first) + " to " + std::to_string(shown->last) + "\n";
+  auto text = "job " + trace.job + ", steps " + std::to_string(shown->first) + " to " + std::to_string(shown->last) +
+              why + "\n";
   const auto slow = std::ranges::count_if(found, &insight::Severity::is_slow);
   text += slow == 0 ? nobody_is_slower(found) : "slower than " + std::string(slow == 1 ? "its" : "their") + " peers:\n";
   for (const auto& one : found) {
@@ -180,6 +191,27 @@ std::string severity_lines(const insight::JobTrace& trace, const std::optional<i
     for (const auto& one : found) {
       text += one.is_slow ? "" : line_of(one);
     }
+  }
+  return text;
+}
+
+std::string absent_lines(const insight::JobTrace& trace) {
+  constexpr std::size_t kMostLines = 5;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(trace.absent.size(), kMostLines); ++i) {
+    text += "  " + trace.absent[i].who + " " + trace.absent[i].why + "\n";
+  }
+  if (trace.absent.size() > kMostLines) {
+    text += "  and " + std::to_string(trace.absent.size() - kMostLines) + " more\n";
+  }
+  return text.empty() ? text
+                      : "missing, and in no figure below (`ballast doctor` looks for the reason):\n" + std::move(text);
+}
+
+std::string absent_json(const insight::JobTrace& trace) {
+  std::string text;
+  for (const auto& one : trace.absent) {
+    text += dumped({{"who", one.who}, {"absent", one.why}});
   }
   return text;
 }
@@ -203,17 +235,22 @@ std::string verdict_lines(const std::optional<insight::Verdict>& verdict) {
   auto text = (verdict->items == 0
                    ? "a step takes "
                    : "a step's " + count_text(verdict->items, "item") + (verdict->items == 1 ? " takes " : " take ")) +
-              fixed(verdict->step, 1) + " ms (" + fixed(verdict->replayed, 1) + " in a replay)";
-  if (verdict->found.empty()) {
-    return text + ", and nothing is found to hold it up\n";
-  }
-  text += ", " + fixed(verdict->slowdown, 2) + " x as long as without all of:\n";
+              fixed(verdict->step, 1) + " ms (" + fixed(verdict->replayed, 1) + " in a replay" +
+              (is_far(*verdict) ? ", so far from it that what follows may be as far off)" : ")");
+  std::string costly;
+  std::string free;
   for (const auto& one : verdict->found) {
-    text += beginning(one.who, cause_of(one)) + fixed(one.severity, 2) + " x: without it alone a step takes " +
-            of_whole(1 - 1 / one.gain) + " less, with it alone " + of_whole(one.cost - 1) + " more";
-    text += one.lost > 0 ? "; " + fixed(one.lost, 1) + " s lost\n" : "\n";
+    if (costs_nothing(one)) {
+      free += (free.empty() ? "" : ", ") + one.who + " " + cause_of(one);
+    } else {
+      costly += beginning(one.who, cause_of(one)) + fixed(one.severity, 2) + " x: without it alone a step takes " +
+                of_whole(1 - 1 / one.gain) + " less, with it alone " + of_whole(one.cost - 1) + " more";
+      costly += one.lost > 0 ? "; " + fixed(one.lost, 1) + " s lost\n" : "\n";
+    }
   }
-  return text;
+  text += costly.empty() ? ", and nothing is found to hold it up\n"
+                         : ", " + fixed(verdict->slowdown, 2) + " x as long as without all of:\n" + costly;
+  return free.empty() ? text : text + "slow, but nothing waits for it: " + free + "\n";
 }
 
 std::string verdict_json(const insight::Analysis& analysis) {
@@ -268,6 +305,44 @@ std::string lasting_lines(const std::vector<insight::LastingCause>& lasting, std
   return text.empty() ? text : "over the last windows of " + count_text(steps, "step") + ":\n" + text;
 }
 
+const char* remedy_of(insight::Cause cause) {
+  switch (cause) {
+    case insight::Cause::compute:
+      return "it computes slowly: run less beside it, or give it a machine like its peers'";
+    case insight::Cause::passing:
+      return "it stands still now and then: find out what takes its machine";
+    case insight::Cause::data:
+      return "its examples come late: read them from something faster";
+    case insight::Cause::worker_link:
+      return "its link is worse than its peers'";
+    case insight::Cause::server_link:
+      return "its link is full: a faster one, or shards on more machines";
+    case insight::Cause::processor:
+      return "it lacks a processor: give its machine more, or run less beside it";
+    case insight::Cause::storage:
+      return "its disk is slow: a faster one";
+    case insight::Cause::lead:
+      return "it decides late: give it a processor of its own";
+    case insight::Cause::barrier:
+      break;
+  }
+  return "slots scatter";
+}
+
+// Of one or two also what to do about each.
+std::string to_be_mended(const insight::Advice& advice) {
+  constexpr std::size_t kMostRemedies = 2;
+  std::vector<std::string> all;
+  for (std::size_t i = 0; i < advice.who.size(); ++i) {
+    const bool is_told = i < advice.causes.size() && advice.who.size() <= kMostRemedies;
+    auto text = advice.who[i] + (is_told ? std::string(" (") + remedy_of(advice.causes[i]) + ")" : std::string());
+    if (std::ranges::find(all, text) == all.end()) {
+      all.push_back(std::move(text));
+    }
+  }
+  return names(all);
+}
+
 std::string advice_line(const insight::Advice& advice) {
   auto gain = ": a step then takes " + of_whole(1 - 1 / advice.gain) + " less";
   if (!advice.to_mend.empty()) {
@@ -284,8 +359,8 @@ std::string advice_line(const insight::Advice& advice) {
       return "advice: cut a step into " + std::to_string(advice.number) + " slots (other sums, so other bits)" + gain +
              "\n";
     case insight::Change::faster_disk:
-      return "advice: give " + names(advice.who) +
-             " a faster disk, or force the journal to it less often (durability.fsync)" + gain + "\n";
+      return "advice: give " + names(advice.who) + " a faster disk" +
+             (advice.is_of_syncs ? ", or force the journal to it less often (durability.fsync)" : "") + gain + "\n";
     case insight::Change::wider_bound:
       return "advice: make training.staleness.bound " + std::to_string(advice.number) +
              " times as large (staler updates, so another model)" + gain + "\n";
@@ -298,12 +373,20 @@ std::string advice_line(const insight::Advice& advice) {
       return "advice: " + count_text(advice.number, "worker") + (advice.number == 1 ? " does" : " do") +
              " as well: a step takes " + of_whole(std::max(0.0, 1 / advice.gain - 1)) + " more with the fastest\n";
     case insight::Change::mend:
-      return "advice: mend what holds up " + names(advice.who) + "; all else that was tried gains far less" + gain +
-             "\n";
+      return "advice: mend what holds up " + to_be_mended(advice) + gain + "; no setting of the job gains as much\n";
     case insight::Change::none:
       break;
   }
   return "advice: leave it as it is; nothing that was tried gains 3 %\n";
+}
+
+// Of a window that is shorter than it was to be.
+std::string why_shorter(const insight::Analysis& analysis, std::size_t steps) {
+  if (!analysis.window || analysis.window->steps() >= steps) {
+    return {};
+  }
+  return " (not " + std::to_string(steps) + ": " +
+         (analysis.begins_at_change ? "those before took another time" : "no more were measured as a whole") + ")";
 }
 
 std::string analysis_lines(const insight::JobTrace& trace, const insight::Analysis& analysis, std::size_t steps,
@@ -311,8 +394,9 @@ std::string analysis_lines(const insight::JobTrace& trace, const insight::Analys
   if (!analysis.window && !computed(trace)) {
     return severity_lines(trace, {}, {}, all);
   }
-  return severity_lines(trace, analysis.window, analysis.severities, all) + verdict_lines(analysis.verdict) +
-         lasting_lines(analysis.lasting, analysis.windows, steps) +
+  return absent_lines(trace) +
+         severity_lines(trace, analysis.window, analysis.severities, all, why_shorter(analysis, steps)) +
+         verdict_lines(analysis.verdict) + lasting_lines(analysis.lasting, analysis.windows, steps) +
          (analysis.verdict ? advice_line(analysis.advice) : std::string());
 }
 

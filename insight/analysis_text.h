@@ -13,8 +13,11 @@ namespace ballast {
 const char* name_of(insight::Cause cause);
 
 // The job, and a line for each that is slow, or for all. `steps`: those that were looked at; none: all of the trace.
+// `why`: of these steps and no others; may be empty.
 std::string severity_lines(const insight::JobTrace& trace, const std::optional<insight::Window>& steps,
-                           const std::vector<insight::Severity>& found, bool all);
+                           const std::vector<insight::Severity>& found, bool all, const std::string& why = {});
+// Workers that bring nothing, and why: in no replay what they would bring is counted. Empty: there are none.
+std::string absent_lines(const insight::JobTrace& trace);
 // What it costs the job. None: it cannot be told.
 std::string verdict_lines(const std::optional<insight::Verdict>& verdict);
 // What lasts, what has passed, and what raises an alarm. `windows`: that were judged, of `steps` steps each.
@@ -26,7 +29,9 @@ std::string advice_line(const insight::Advice& advice);
 std::string analysis_lines(const insight::JobTrace& trace, const insight::Analysis& analysis, std::size_t steps,
                            bool all);
 
-// For programs, one object a line: of each resource; of the job and of each cause; of the advice.
+// For programs, one object a line: of each worker that brings nothing; of each resource; of the job and of each cause;
+// of the advice.
+std::string absent_json(const insight::JobTrace& trace);
 std::string severity_json(const std::vector<insight::Severity>& found);
 std::string verdict_json(const insight::Analysis& analysis);
 std::string advice_json(const insight::Advice& advice);

@@ -92,6 +92,7 @@ bool has_journal(const JobTimes& times) {
 JobTimes with_slower_journals(JobTimes times, double slower) {
   for (auto& lane : times.lanes) {
     lane.journal *= slower;
+    lane.beside_disk *= slower;
   }
   return times;
 }

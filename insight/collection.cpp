@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "common/trace/trace_ring.h"
+#include "insight/absent.h"
 
 namespace ballast::insight {
 namespace {
@@ -69,6 +70,7 @@ Collected collect(const Status& status, const TracePart& who, Step steps, std::s
   collector.collected().trace.job = status.job;
   collector.collected().trace.rules = who.rules;
   collector.collected().trace.mode = status.mode;
+  collector.collected().trace.absent = absent(status);
   const auto first = status.step > steps ? status.step - steps : 0;
   for (const auto& source : who.sources) {
     collector.read(source, first);

@@ -6,6 +6,7 @@
 
 #include "insight/items_done.h"
 #include "insight/medians.h"
+#include "insight/record_waits.h"
 #include "insight/seen_grants.h"
 #include "insight/taken_times.h"
 #include "insight/windows.h"
@@ -42,13 +43,11 @@ class ItemTimes : public TakenTimes {
   void begin() override {
     times_.items = seen_grants(trace_);
     for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
-      std::vector<double> commits;
-      for (const auto& record : lanes_[lane]->records) {
-        if (record.kind == TraceKind::journal) {
-          commits.push_back(between(record.first, record.second));
-        }
-      }
-      times_.lanes[lane].journal = mean(commits);
+      const auto waits = record_waits(*lanes_[lane]);
+      auto& own = times_.lanes[lane];
+      own.journal = waits.all;
+      own.beside_disk = waits.all - waits.disk;
+      own.syncs = 2 * waits.syncs >= waits.disk;
     }
   }
 

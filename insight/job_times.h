@@ -54,8 +54,10 @@ struct LaneTimes {
   std::uint32_t shard = 0;
   double message = 0;  // reading one, and all else that is done beside sums and updates
   double starved = 1;  // all that its thread does takes so many times as long as it had a processor for it
-  double journal = 0;  // an item's record, from when it is given to the journal until it is committed; 0: there is none
   double behind = 1;  // and messages so many times as long as that: the threads that bring and take them starve as well
+  double journal = 0;  // an item's record, from when it is given to the journal until it is committed; 0: there is none
+  double beside_disk = 0;  // of that what the disk did not take: a thread waited for a processor, or computed
+  bool syncs = true;       // and of what it took most were syncs
 
   [[nodiscard]] bool is_starved() const {
     constexpr double kSound = 1.25;

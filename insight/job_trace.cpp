@@ -80,6 +80,7 @@ Times on_one_clock(const Peers& peers, const ProcessTrace& process, const TraceR
     case TraceKind::contribution:
       return {of(peers.worker(record.peer), record.first), own(record.second), own(record.third), own(record.fourth)};
     case TraceKind::work:
+    case TraceKind::journal:
       return {own(record.first), own(record.second), 0, 0};
     case TraceKind::link:
     case TraceKind::line:
@@ -92,7 +93,6 @@ Times on_one_clock(const Peers& peers, const ProcessTrace& process, const TraceR
     case TraceKind::update:
     case TraceKind::reply:
     case TraceKind::snapshot:
-    case TraceKind::journal:
     case TraceKind::decision:
       break;
   }

@@ -32,6 +32,13 @@ struct TimeSpan {
   Micros ended = 0;
 };
 
+// Of a worker that brings nothing to the job, as its lead has it.
+struct Absent {
+  std::string who;  // "worker a"
+  std::string why;  // "has gone, and is not back"
+  bool operator==(const Absent&) const = default;
+};
+
 struct JobTrace {
   std::string job;
   std::optional<SharingRules> rules = {};  // none: it is not in rounds
@@ -39,6 +46,7 @@ struct JobTrace {
   std::string mode = {};  // as in the job's file; empty: not known
   // Whose records are not all there, by name: they did not answer, or there was no room for theirs.
   std::vector<std::string> silent = {};
+  std::vector<Absent> absent = {};       // when it was read
   std::optional<TimeSpan> part_of = {};  // of a job in items: what was measured then is all that it has
 };
 

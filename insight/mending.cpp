@@ -55,6 +55,10 @@ void even_out(WorkerTimes& own) {
 void give_processor(JobTimes& times, std::size_t place) {
   auto& lane = times.lanes[place];
   lane.message /= lane.starved * lane.behind;
+  // The journal's thread is of the same process.
+  const auto beside_disk = lane.beside_disk / (lane.starved * lane.behind);
+  lane.journal -= lane.beside_disk - beside_disk;
+  lane.beside_disk = beside_disk;
   lane.behind = 1;
   for (std::size_t chunk = 0; chunk < times.lane_of.size(); ++chunk) {
     if (times.lane_of[chunk] == place) {
@@ -161,7 +165,8 @@ void Mending::mend_journal(JobTimes& times, std::size_t place) const {
   double stood = 0;
   for (auto& lane : times.lanes) {
     if (lane.shard == place) {
-      stood = std::max(stood, std::exchange(lane.journal, 0));
+      stood = std::max(stood, lane.journal - lane.beside_disk);
+      lane.journal = lane.beside_disk;
     }
   }
   relieve(times, stood);

@@ -69,6 +69,14 @@ SharingRules rules_of(const Json& json) {
           json.at("redistributes").get<bool>()};
 }
 
+Json absent_to_json(const std::vector<Absent>& absent) {
+  auto all = Json::array();
+  for (const auto& one : absent) {
+    all.push_back({{"who", one.who}, {"why", one.why}});
+  }
+  return all;
+}
+
 // Numbers alone: a trace may have a million of them.
 void write(std::ostream& out, const TraceRecord& record) {
   out << "[\"" << kKinds[static_cast<std::size_t>(record.kind)] << "\"," << record.step << ',' << record.peer << ','
@@ -125,6 +133,9 @@ void write_raw_trace(std::ostream& out, const JobTrace& trace) {
   if (!trace.silent.empty()) {
     out << ",\"silent\":" << dumped(trace.silent);
   }
+  if (!trace.absent.empty()) {
+    out << ",\"absent\":" << dumped(absent_to_json(trace.absent));
+  }
   out << ",\"processes\":[";
   for (std::size_t i = 0; i < trace.processes.size(); ++i) {
     const auto& process = trace.processes[i];
@@ -142,8 +153,13 @@ void write_raw_trace(std::ostream& out, const JobTrace& trace) {
 
 JobTrace read_raw_trace(std::istream& in) try {
   const auto json = Json::parse(in);
+  if (json.is_object() && json.contains("traceEvents")) {
+    throw std::runtime_error(
+        "is a trace for Perfetto, which shows it; `ballast trace WHERE --raw -o FILE` writes one "
+        "that can be analyzed");
+  }
   if (!json.is_object() || !json.contains("format")) {
-    throw std::runtime_error("is no trace: `ballast trace --raw FILE` writes one");
+    throw std::runtime_error("is no trace: `ballast trace WHERE --raw -o FILE` writes one");
   }
   if (json.at("format") != kFormat) {
     throw std::runtime_error("has format " + dumped(json.at("format")) + "; this release reads format " +
@@ -156,6 +172,9 @@ JobTrace read_raw_trace(std::istream& in) try {
   }
   trace.mode = json.value("mode", std::string());
   trace.silent = json.value("silent", std::vector<std::string>());
+  for (const auto& one : json.value("absent", Json::array())) {
+    trace.absent.push_back({one.at("who").get<std::string>(), one.at("why").get<std::string>()});
+  }
   for (const auto& process : json.at("processes")) {
     trace.processes.push_back(process_of(process));
   }

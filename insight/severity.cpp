@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "insight/medians.h"
+#include "insight/record_waits.h"
 
 namespace ballast::insight {
 namespace {
@@ -137,14 +138,8 @@ class Measured {
     }
     const auto slot = median(std::move(slots));
     for (std::size_t i = 0; slot > 0 && i < trace_.processes.size(); ++i) {
-      std::vector<double> waits;
-      for (const auto& record : trace_.processes[i].records) {
-        if (record.kind == TraceKind::journal) {
-          waits.push_back(milliseconds(record.first, record.second));
-        }
-      }
-      if (!waits.empty()) {
-        const auto wait = mean(waits);
+      if (const auto waits = record_waits(trace_.processes[i]); waits.records > 0) {
+        const auto wait = waits.disk / 1'000;
         const auto times = 1 + wait / slot;
         found_.push_back({Resource::storage, trace_.processes[i].name, i, wait, 0, times, times > 1 + kLeastCommit});
       }

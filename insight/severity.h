@@ -14,7 +14,7 @@ enum class Resource : std::uint8_t {
   data,       // of a worker: the wait for a slot's examples
   uplink,     // of a worker: contributions of one model on their way to the lanes
   downlink,   // of a worker: the weights of one model on their way from the lanes
-  storage,    // of a lane: an item's record, until the journal has committed it
+  storage,    // of a lane: an item's record, of its wait for the journal what the disk took
   processor,  // of a lane's thread: what it does, beside the time that it had a processor for it
   lead,       // deciding on a step whose update needs the whole gradient
 };

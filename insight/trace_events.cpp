@@ -109,6 +109,9 @@ class Writer {
     } else if (record.kind == TraceKind::update || record.kind == TraceKind::journal) {
       out_ << ",\"chunk\":" << record.chunk;
     }
+    if (record.kind == TraceKind::journal && record.third > 0) {
+      out_ << ",\"disk_us\":" << record.third << ",\"sync_us\":" << record.fourth;
+    }
     out_ << "}}";
   }
 

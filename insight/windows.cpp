@@ -206,7 +206,7 @@ std::vector<Window> windows(const JobTrace& trace, const WindowsWanted& wanted) 
 JobTrace part_of(const JobTrace& trace, const Window& window) {
   const bool by_time = is_in_items(trace);
   const auto span = by_time ? span_of_items(trace, window) : span_of_steps(trace, window);
-  JobTrace part{trace.job, trace.rules, {}, trace.mode, {}};
+  JobTrace part{trace.job, trace.rules, {}, trace.mode};
   if (by_time) {
     part.part_of = span;
   }

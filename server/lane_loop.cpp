@@ -300,7 +300,7 @@ void LaneLoop::take_from_storage() {
     if (!event) {
       return;
     }
-    trace_.done(*event, monotonic_micros());
+    trace_.done(*event, monotonic_micros(), storage_.journal_disk());
     feed(*event);
   }
 }
@@ -388,7 +388,7 @@ void LaneLoop::carry_out(lane::Apply& action) {
 }
 
 void LaneLoop::carry_out(lane::Append& action) {
-  trace_.appended(action, monotonic_micros());
+  trace_.appended(action, monotonic_micros(), storage_.journal_disk());
   storage_.append(lane_.timeline(), action, payloads_.share(action.payload));
 }
 

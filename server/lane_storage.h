@@ -66,6 +66,10 @@ class LaneStorage {
   void seal_snapshot(const lane::SealSnapshot& action, const SnapshotSeries& series, Micros now);
   void retain(const lane::Retain& action);
   void record_finish(const lane::RecordFinish& action);
+  // What the shard's journal has waited for its disk; nothing where there is none.
+  [[nodiscard]] JournalDisk journal_disk() const {
+    return services_.journal != nullptr ? services_.journal->disk() : JournalDisk{};
+  }
   // How far the copy of a snapshot is; of lane 0 alone.
   void copy(const lane::Copy& action);
   [[nodiscard]] std::optional<CopyProgress> copied() const;

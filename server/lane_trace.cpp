@@ -17,6 +17,10 @@ constexpr std::size_t kMostUnanswered = 65536;
 
 static_assert(TraceRing::kOfProcess * sizeof(TraceRecord) <= kTraceBytes, "what `ballast plan` says");
 
+Micros micros_of(std::chrono::nanoseconds span) {
+  return static_cast<Micros>(std::chrono::duration_cast<std::chrono::microseconds>(span).count());
+}
+
 template <typename Map>
 void bound(Map& map) {
   while (map.size() > kMostUnanswered) {
@@ -96,8 +100,8 @@ void LaneTrace::taken(std::uint64_t reply, Micros at) {
   replies_.erase(found);
 }
 
-void LaneTrace::appended(const lane::Append& append, Micros now) {
-  appends_[append.ticket] = {append.item, append.chunk, now};
+void LaneTrace::appended(const lane::Append& append, Micros now, const JournalDisk& disk) {
+  appends_[append.ticket] = {append.item, append.chunk, now, disk};
   bound(appends_);
 }
 
@@ -106,7 +110,7 @@ void LaneTrace::took(const lane::TakeSnapshot& taken, Micros now) {
   bound(snapshots_);
 }
 
-void LaneTrace::done(const lane::Event& event, Micros now) {
+void LaneTrace::done(const lane::Event& event, Micros now, const JournalDisk& disk) {
   if (const auto* durable = std::get_if<lane::SnapshotDurable>(&event)) {
     if (const auto begun = snapshots_.find(durable->id); begun != snapshots_.end()) {
       ring_.add(
@@ -116,18 +120,22 @@ void LaneTrace::done(const lane::Event& event, Micros now) {
   } else if (const auto* failed = std::get_if<lane::SnapshotFailed>(&event)) {
     snapshots_.erase(failed->id);
   } else if (const auto* commit = std::get_if<lane::Committed>(&event)) {
-    committed(commit->ticket, now);
+    committed(commit->ticket, now, disk);
   }
 }
 
 // All up to the ticket: a commit of several names the newest of them.
-void LaneTrace::committed(std::uint64_t ticket, Micros now) {
+void LaneTrace::committed(std::uint64_t ticket, Micros now, const JournalDisk& disk) {
   while (!appends_.empty() && appends_.begin()->first <= ticket) {
     const auto& append = appends_.begin()->second;
     const auto slot = static_cast<Slot>(append.item % updates_);
+    const auto most = now - append.at;  // a call that was under way then counts with all that it took
+    const auto waited = std::min(most, micros_of(disk.waited - append.disk.waited));
     ring_.add({.step = append.item / updates_,
                .first = append.at,
                .second = now,
+               .third = std::max<Micros>(1, waited),
+               .fourth = std::min(waited, micros_of(disk.syncing - append.disk.syncing)),
                .chunk = append.chunk,
                .slots = {slot, slot + 1},
                .kind = TraceKind::journal});
@@ -140,8 +148,7 @@ void LaneTrace::worked(Step step, Micros busy, Micros now) {
   if (work_.since != 0 && now < work_.since + kWorkEvery) {
     return;
   }
-  const auto processor =
-      static_cast<Micros>(std::chrono::duration_cast<std::chrono::microseconds>(processor_time()).count());
+  const auto processor = micros_of(processor_time());
   if (work_.since != 0) {
     ring_.add({.step = step,
                .first = work_.since,

@@ -9,6 +9,7 @@
 #include "common/net/link_trace.h"
 #include "common/trace/trace_ring.h"
 #include "protocol/lane/lane_events.h"
+#include "storage/journal/journal.h"
 
 namespace ballast {
 
@@ -39,10 +40,11 @@ class LaneTrace {
 
   // ---- storage
 
-  void appended(const lane::Append& append, Micros now);
+  // `disk`: what the journal's thread has waited for it by now.
+  void appended(const lane::Append& append, Micros now, const JournalDisk& disk);
   void took(const lane::TakeSnapshot& taken, Micros now);
   // Of storage events: what was asked for is done, or has failed.
-  void done(const lane::Event& event, Micros now);
+  void done(const lane::Event& event, Micros now, const JournalDisk& disk);
 
   // ---- the thread itself
 
@@ -77,6 +79,7 @@ class LaneTrace {
     ItemId item = 0;
     ChunkId chunk = 0;
     Micros at = 0;
+    JournalDisk disk;  // then
   };
 
   // A chunk's newest contribution.
@@ -85,7 +88,7 @@ class LaneTrace {
     Micros at = 0;  // read, or summed
   };
 
-  void committed(std::uint64_t ticket, Micros now);
+  void committed(std::uint64_t ticket, Micros now, const JournalDisk& disk);
   [[nodiscard]] Step step_of(Version version) const { return version / updates_; }
 
   TraceRing ring_;

@@ -64,6 +64,7 @@ class ShardJournal {
   void release_before(ItemId item) { journal_->release_before(item); }
   // What keeps it from committing, or soon will.
   [[nodiscard]] std::string trouble() const;
+  [[nodiscard]] JournalDisk disk() const { return journal_->disk(); }
   // That the write or sync in flight has taken.
   [[nodiscard]] std::chrono::duration<double> busy() const {
     return std::chrono::duration<double>(journal_->counters().busy_seconds);

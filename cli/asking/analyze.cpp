@@ -49,7 +49,7 @@ std::optional<insight::JobTrace> trace_of(const AnalyzeOptions& options) {
 void tell(const AnalyzeOptions& options, const insight::JobTrace& trace, const insight::Analysis& analysis) {
   std::string text;
   if (options.json) {
-    text = severity_json(analysis.severities) + verdict_json(analysis);
+    text = absent_json(trace) + severity_json(analysis.severities) + verdict_json(analysis);
     text += analysis.verdict ? advice_json(analysis.advice) : "";
   } else {
     text = analysis_lines(trace, analysis, options.steps, options.all);
@@ -74,13 +74,24 @@ void tell_window(TraceCollector& collector, insight::Analyst& analyst, const Ana
                  Step open) {
   const auto trace = collector.collect(options.steps * options.windows + kMore + open - whole);
   if (!trace) {
-    std::fprintf(stderr, "%s\n", collector.why().c_str());
+    std::fprintf(stderr, "ballast: %s\n", collector.why().c_str());
   } else if (collector.is_over() && !has_slots(*trace)) {
     std::fprintf(stderr, "the job is over: what was measured of its last steps is gone with its processes\n");
   } else {
     tell_silent(*trace, "does not answer");
     tell(options, *trace, analyst.analyze(*trace, {options.steps, options.windows, whole - 1}));
   }
+}
+
+bool has_begun(JobPhase phase) {
+  return phase != JobPhase::assembling && phase != JobPhase::recovering && phase != JobPhase::waiting;
+}
+
+void tell_wait(const Status& status, const AnalyzeOptions& options) {
+  const auto first = (status.step / options.steps + 1) * options.steps;
+  std::fprintf(stderr, "job %s, at step %llu of %llu: the first analysis comes with step %llu\n", status.job.c_str(),
+               static_cast<unsigned long long>(status.step), static_cast<unsigned long long>(status.steps),
+               static_cast<unsigned long long>(first));
 }
 
 // Windows end where the number of steps does, so that each is looked at once.
@@ -94,14 +105,16 @@ int follow(const AnalyzeOptions& options) {
       if (has_finished(options.where)) {
         return 0;
       }
-      std::fprintf(stderr, "%s\n", collector.why().c_str());
+      std::fprintf(stderr, "ballast: %s\n", collector.why().c_str());
       return 1;
     }
     const auto whole = status->step / options.steps * options.steps;
     if (until && whole > *until) {
       tell_window(collector, analyst, options, whole, status->step);
+    } else if (!until && has_begun(status->phase) && !is_over(status->phase)) {
+      tell_wait(*status, options);
     }
-    until = whole;
+    until = has_begun(status->phase) ? std::optional(whole) : std::nullopt;
     if (is_over(status->phase)) {
       return 0;
     }

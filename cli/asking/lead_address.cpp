@@ -53,7 +53,9 @@ std::string lead_address(const std::string& where) {
     return written_in(where);
   }
   if (where.find("://") == std::string::npos) {
-    throw UsageError("'" + where + "' is neither the folder of a run nor an address (tcp://HOST:PORT or ipc://PATH)");
+    std::error_code unknown;
+    throw UsageError("'" + where + "' is neither the folder of a run nor an address (tcp://HOST:PORT or ipc://PATH)" +
+                     (std::filesystem::exists(where, unknown) ? "" : ": nothing of that name is here"));
   }
   if (const auto fault = endpoint_fault(where); !fault.empty()) {
     throw UsageError(fault);

@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <iterator>
 #include <optional>
-#include <set>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -26,6 +25,7 @@
 #include "common/telling/rollbacks.h"
 #include "common/telling/staleness.h"
 #include "common/telling/status_json.h"
+#include "insight/absent.h"
 
 namespace ballast {
 
@@ -173,17 +173,10 @@ std::string session_rows(const Status& status, bool live) {
   return text;
 }
 
-// Names of lives that are over under which nobody lives now, as far as there is room for them.
-std::string names_not_back(const std::vector<SessionStatus>& sessions, const std::vector<SessionStatus>& gone) {
+// As far as there is room for them.
+std::string names_not_back(const Status& status) {
   constexpr std::size_t kMostNames = 5;
-  std::set<std::string> names;
-  for (const auto& session : gone) {
-    names.insert(session.name);
-  }
-  std::erase_if(names, [&](const std::string& name) {
-    return std::any_of(sessions.begin(), sessions.end(),
-                       [&](const auto& session) { return session.live && session.name == name; });
-  });
+  const auto names = insight::not_back(status);
   std::string text;
   std::size_t told = 0;
   for (const auto& name : names) {
@@ -197,14 +190,13 @@ std::string names_not_back(const std::vector<SessionStatus>& sessions, const std
 
 // Lives that are over and were not refused, in one line: of preemptible machines there are many.
 std::string gone_line(const Status& status) {
-  std::vector<SessionStatus> gone;
-  std::copy_if(status.sessions.begin(), status.sessions.end(), std::back_inserter(gone),
-               [](const auto& session) { return !session.live && session.refusal.empty(); });
-  if (gone.empty()) {
+  const auto gone = std::ranges::count_if(status.sessions,
+                                          [](const auto& session) { return !session.live && session.refusal.empty(); });
+  if (gone == 0) {
     return {};
   }
-  const auto names = names_not_back(status.sessions, gone);
-  return "gone: " + std::to_string(gone.size()) + (names.empty() ? "" : ", of them not back: " + names) +
+  const auto names = names_not_back(status);
+  return "gone: " + std::to_string(gone) + (names.empty() ? "" : ", of them not back: " + names) +
          "; lost without a goodbye: " + std::to_string(status.lost_workers) + " (--json lists each life)\n";
 }
 

@@ -94,14 +94,14 @@ std::optional<insight::JobTrace> collect_trace(const TraceOptions& options) {
   TraceCollector collector(lead, operator_keys(options.where, options.keys));
   auto trace = collector.collect(options.steps);
   if (!trace) {
-    std::fprintf(stderr, "%s\n", collector.why().c_str());
+    std::fprintf(stderr, "ballast: %s\n", collector.why().c_str());
     return std::nullopt;
   }
-  for (const auto& name : trace->silent) {
-    std::fprintf(stderr, "%s: does not answer\n", name.c_str());
+  for (std::size_t i = 0; i < trace->silent.size() && !collector.is_over(); ++i) {
+    std::fprintf(stderr, "%s: does not answer\n", trace->silent[i].c_str());
   }
   if (records_of(*trace) == 0) {
-    std::fprintf(stderr, "%s\n",
+    std::fprintf(stderr, "ballast: %s\n",
                  collector.is_over() ? "the job is over: what its processes had measured is gone with them"
                                      : "nobody has measured anything yet: the job has not begun to train");
     return std::nullopt;
@@ -111,7 +111,11 @@ std::optional<insight::JobTrace> collect_trace(const TraceOptions& options) {
   return trace;
 }
 
-int show_trace(const TraceOptions& options) {
+int show_trace(const TraceOptions& asked) {
+  auto options = asked;
+  if (options.output.empty()) {
+    options.output = options.raw ? "raw-trace.json" : "trace.json";
+  }
   const auto trace = collect_trace(options);
   if (!trace) {
     return 1;

@@ -11,11 +11,11 @@
 namespace ballast {
 
 struct TraceOptions {
-  std::string where;                  // a run's folder or the lead's address
-  std::string keys;                   // a file of an operator's; empty: none, or those of the run in the folder
-  Step steps = 20;                    // the newest so many
-  std::string output = "trace.json";  // "-": standard output
-  bool raw = false;                   // as `ballast analyze` reads it, in the place of what Perfetto does
+  std::string where;   // a run's folder or the lead's address
+  std::string keys;    // a file of an operator's; empty: none, or those of the run in the folder
+  Step steps = 20;     // the newest so many
+  std::string output;  // "-": standard output; empty: trace.json, or raw-trace.json where it is raw
+  bool raw = false;    // as `ballast analyze` reads it, in the place of what Perfetto does
 };
 
 // What the lead and everybody through it has measured; says on standard error who does not answer, and whose clock is

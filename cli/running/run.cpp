@@ -285,10 +285,9 @@ std::string watch(Cluster& cluster) {
 }
 
 // `resumed`: what is gone on from; empty for a new run.
-int run_cluster(const Job& job, const RunOptions& options, const RunFolder& folder, EventStream* events,
-                const std::string& resumed, bool was_paused) {
+int run_cluster(const Job& job, const RunOptions& options, const RunFolder& folder, Signals& signals,
+                EventStream* events, const std::string& resumed, bool was_paused) {
   const auto began = Clock::now();
-  Signals signals;  // before anything that has threads
   Progress progress(stdout, stderr, line_style(options.show, stdout, stderr), events);
   folder.begin();
   progress.event("begin", {{"job", job.spec.job},
@@ -337,7 +336,8 @@ int run_new(const RunOptions& options) {
   const RunFolder folder(options.run_dir, job.spec.job);
   mark_run_folder(folder.path());
   write_atomically(folder.job_file(), job.yaml);
-  return run_cluster(job, options, folder, events.get(), {}, false);
+  Signals signals;
+  return run_cluster(job, options, folder, signals, events.get(), {}, false);
 }
 
 int run_again(const RunOptions& options) {
@@ -345,12 +345,14 @@ int run_again(const RunOptions& options) {
   const auto base = load_effective_job(folder.job_file().string(), options.overrides);
   const auto job = job_to_resume(folder, all_overrides(options, base), options.job);
   check(options, job);
+  // Before databases are read: RocksDB's threads stay, and a signal that they do not block ends the process.
+  Signals signals;
   const auto ledger = ledger_to_resume(folder, job);
   const auto text = resume_text(folder, job, ledger);
   const auto events = open_events(options.show.events);
   const FormerJobFile former(folder);
   write_atomically(folder.job_file(), job.yaml);
-  const int exit_code = run_cluster(job, options, folder, events.get(), text, ledger.pause != Pause::none);
+  const int exit_code = run_cluster(job, options, folder, signals, events.get(), text, ledger.pause != Pause::none);
   if (exit_code == kExitBadJob && former.put_back_unless_trained(folder, ledger)) {
     std::fprintf(stderr, "%s is as it was before: what this command changed (--set and the like) is not kept\n",
                  folder.job_file().c_str());

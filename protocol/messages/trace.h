@@ -24,7 +24,9 @@ enum class TraceKind : std::uint8_t {
   update,        // a chunk: covered, begun, applied
   reply,         // a chunk's version: handed to the transport, taken by the kernel
   snapshot,      // the lane's part of it: begun, durable
-  journal,       // an item's record: given to the journal, committed
+  journal,       // an item's record: given to the journal, committed, so many microseconds of it (at least 1) that its
+                 // thread
+                 // waited for the disk, so many of them in syncs
   work,          // of the lane's thread: since, until, so many microseconds of it not waiting, so many on a processor
   // ---- of the lead
   decision,  // of a step, where the update needs the whole gradient: all had reported, was sent

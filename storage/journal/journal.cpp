@@ -149,6 +149,7 @@ JournalSequence Journal::committed() const { return writer_->committed(); }
 JournalSequence Journal::synced() const { return writer_->synced(); }
 std::vector<ShardLife> Journal::lives() const { return writer_->lives(); }
 JournalCounters Journal::counters() const { return writer_->counters(); }
+JournalDisk Journal::disk() const { return writer_->disk(); }
 std::string Journal::trouble() const { return writer_->trouble(); }
 StoreStatus Journal::begin(Timeline timeline) { return writer_->begin(timeline); }
 StoreStatus Journal::record_life(Incarnation incarnation) { return writer_->record_life(incarnation); }

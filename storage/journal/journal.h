@@ -75,6 +75,13 @@ struct JournalCounters {
   double busy_seconds = 0;          // that the write or sync in flight has taken until now; 0: there is none
 };
 
+// What the journal's thread has waited for its disk since the journal was opened, in calls that have returned: neither
+// computing nor for want of a processor.
+struct JournalDisk {
+  std::chrono::nanoseconds waited{};
+  std::chrono::nanoseconds syncing{};  // of that in syncs
+};
+
 // Thread-safe but for open() and the destructor. Error texts name the file, the offset where there is one, and the
 // remedy.
 class Journal {
@@ -108,6 +115,7 @@ class Journal {
   [[nodiscard]] JournalSequence synced() const;        // all up to this one survive a power cut
   [[nodiscard]] std::vector<ShardLife> lives() const;  // of the timeline, oldest first, the newest kMaxJournalLives
   [[nodiscard]] JournalCounters counters() const;
+  [[nodiscard]] JournalDisk disk() const;     // costs no lock
   [[nodiscard]] std::string trouble() const;  // as the event told it last
 
   // Begins a timeline, newer than the journal's or the same anew. Once it returns ok this is durable, the next record

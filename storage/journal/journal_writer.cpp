@@ -200,6 +200,7 @@ StoreStatus JournalWriter::execute(std::function<StoreStatus()> act) {
 // ---- the journal's thread
 
 void JournalWriter::run() {
+  disk_.begin();
   std::unique_lock lock(mutex_);
   const auto called = [this] { return ending_ || !commands_.empty() || has_work(); };
   while (!ending_) {
@@ -322,7 +323,7 @@ StoreStatus JournalWriter::write_group() {
     return prepared;
   }
   const bool all_synced = tail_->is_synced();
-  if (auto written = tail_->write(group_, progress_.synced); !written.ok()) {
+  if (auto written = disk_.measure([this] { return tail_->write(group_, progress_.synced); }, false); !written.ok()) {
     return written;
   }
   if (options_.sync == JournalSync::always) {
@@ -352,7 +353,7 @@ StoreStatus JournalWriter::write_group() {
 
 StoreStatus JournalWriter::sync_tail() {
   const auto begun = Clock::now();
-  auto status = tail_->sync();
+  auto status = disk_.measure([this] { return tail_->sync(); }, true);
   const auto ended = Clock::now();
   next_sync_ = ended + options_.interval;
   const std::scoped_lock lock(mutex_);
@@ -385,7 +386,8 @@ StoreStatus JournalWriter::prepare_tail() {
 // to the present tail, and what follows has a higher number: that is what counts.
 StoreResult<std::unique_ptr<JournalTail>> JournalWriter::make_tail(const JournalHeader& header,
                                                                    const JournalCarry& carry) {
-  auto made = JournalTail::make(place_.files, place_.folder, ++number_, header, carry);
+  auto made =
+      disk_.measure([&] { return JournalTail::make(place_.files, place_.folder, ++number_, header, carry); }, false);
   if (!made.ok() && tail_) {
     tail_->distrust();
   }

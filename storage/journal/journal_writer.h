@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "storage/journal/disk_wait.h"
 #include "storage/journal/journal.h"
 #include "storage/journal/journal_files.h"
 #include "storage/journal/journal_remover.h"
@@ -50,6 +51,7 @@ class JournalWriter {
   [[nodiscard]] JournalSequence synced() const;
   [[nodiscard]] std::vector<ShardLife> lives() const;
   [[nodiscard]] JournalCounters counters() const;
+  [[nodiscard]] JournalDisk disk() const { return disk_.so_far(); }
   [[nodiscard]] std::string trouble() const;
   StoreStatus begin(Timeline timeline);
   StoreStatus record_life(Incarnation incarnation);
@@ -109,6 +111,8 @@ class JournalWriter {
   JournalRecovery recovery_;
   mutable JournalRemover remover_;
   std::atomic<bool> rotate_ = false;
+
+  DiskWait disk_;
 
   // Only the journal's thread.
   std::unique_ptr<JournalTail> tail_;  // none until something is written

@@ -39,6 +39,19 @@ class Interrupt(harness.ClusterCase):
     def test_terminate(self):
         self.check_signal(signal.SIGTERM, 143)
 
+    def test_ctrl_c_of_a_run_that_was_resumed(self):
+        """RocksDB's threads, which have read its databases before, must not take the signal."""
+        run = self.started()
+        run.process.send_signal(signal.SIGINT)
+        self.assertEqual(run.wait(), 130, run.logs())
+        step = int(re.search(r"stopped at step (\d+)", run.out.read_text())[1])
+        again = self.start(None)
+        again.wait_for_step(step + 1)
+        again.process.send_signal(signal.SIGINT)
+        self.assertEqual(again.wait(), 130, again.logs())
+        again.expect_no_process()
+        self.assertIn("stopping the job with a snapshot", again.errors())
+
     def test_output_that_nobody_reads_any_more(self):
         """As in `ballast run JOB | head`: the job stops with a snapshot."""
         folder = self.folder / "run"

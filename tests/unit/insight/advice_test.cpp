@@ -51,6 +51,22 @@ TEST_CASE("advice: where nothing else helps, what holds it up is to be mended") 
   CHECK(hardly.change == Change::none);  // the whole slowdown is 1.01
 }
 
+TEST_CASE("advice: where to mend two gains far more than one of them, both are to be mended") {
+  auto times = job_of(3, 12);
+  times.step = 700'000;
+  auto verdict = judged(times, {{Cause::processor, "shard 0 lane 0", 3.7, 1.04, 1.3, 0},
+                                {Cause::processor, "shard 1 lane 0", 3.9, 1, 1.26, 0},
+                                {Cause::compute, "worker w1", 1.2, 1, 1.01, 0}});
+  verdict.slowdown = 1.35;
+  const auto told = advice(times, verdict);
+  CHECK(told.change == Change::mend);
+  CHECK(told.who == std::vector<std::string>{"shard 0 lane 0", "shard 1 lane 0"});
+  CHECK(told.causes == std::vector<Cause>{Cause::processor, Cause::processor});
+  CHECK(told.gain == 1.35);
+  verdict.slowdown = 1.1;
+  CHECK(advice(times, verdict).who == std::vector<std::string>{"shard 0 lane 0"});
+}
+
 TEST_CASE("advice: to mend what costs far more comes before a change, and is said beside one otherwise") {
   auto times = job_of(3, 3);
   times.rules.slots = 4;  // one worker computes two: six slots take two thirds
@@ -159,6 +175,13 @@ TEST_CASE("advice: a journal that items wait for wants a faster disk") {
   CHECK(told.change == Change::faster_disk);
   CHECK(told.who == std::vector<std::string>{"shard 0"});
   CHECK(told.gain == doctest::Approx(1.5).epsilon(0.02));
+  CHECK(told.is_of_syncs);
+  auto unsynced = times;
+  unsynced.lanes[0].syncs = false;
+  unsynced.lanes[0].beside_disk = 25'000;
+  const auto half = advice(unsynced, judged(times, {{Cause::storage, "shard 0", 1.5, 1.5, 1.5}}));
+  CHECK_FALSE(half.is_of_syncs);
+  CHECK(half.gain == doctest::Approx(1.5 / 1.25).epsilon(0.02));
   times.lanes.push_back({.name = "shard 1 lane 0", .process = 1, .shard = 1, .journal = 1'000});
   times.shards.resize(2);
   times.lane_of = {0, 1};

@@ -86,6 +86,49 @@ TEST_CASE("what it costs is told in a line each: gained without it alone, and ad
   CHECK(verdict_lines(std::nullopt).starts_with("what that costs cannot be told: "));
 }
 
+TEST_CASE("what is slow and costs nothing stands apart, and a replay that is far from the job is said to be") {
+  auto verdict = kVerdict;
+  verdict.found[0].gain = 1;
+  verdict.found[0].cost = 1.0004;
+  const auto one = verdict_lines(verdict);
+  CHECK(one.starts_with("a step takes 592.0 ms (609.4 in a replay), 1.15 x as long as without all of:\n  worker a   "));
+  CHECK(one.ends_with("2.0 s lost\nslow, but nothing waits for it: worker b compute\n"));
+  verdict.found.pop_back();
+  CHECK(verdict_lines(verdict) ==
+        "a step takes 592.0 ms (609.4 in a replay), and nothing is found to hold it up\n"
+        "slow, but nothing waits for it: worker b compute\n");
+  verdict.replayed = 400;
+  CHECK(verdict_lines(verdict).starts_with(
+      "a step takes 592.0 ms (400.0 in a replay, so far from it that what follows may be as far off), and"));
+}
+
+TEST_CASE("of a window that is shorter than it was to be it is said why") {
+  insight::Analysis analysis;
+  analysis.window = insight::Window{3, 9};
+  const auto first_line = [&](std::size_t steps) {
+    const auto text = analysis_lines(of_steps(0, 22), analysis, steps, false);
+    return text.substr(0, text.find('\n'));
+  };
+  CHECK(first_line(7) == "job a, steps 3 to 9");
+  CHECK(first_line(20) == "job a, steps 3 to 9 (not 20: no more were measured as a whole)");
+  analysis.begins_at_change = true;
+  CHECK(first_line(20) == "job a, steps 3 to 9 (not 20: those before took another time)");
+}
+
+TEST_CASE("workers that bring nothing come first, with the reason") {
+  auto trace = of_steps(3, 22);
+  CHECK(absent_lines(trace).empty());
+  trace.absent = {{"worker x", "has gone, and is not back"}};
+  const std::string told =
+      "missing, and in no figure below (`ballast doctor` looks for the reason):\n"
+      "  worker x has gone, and is not back\n";
+  CHECK(absent_lines(trace) == told);
+  CHECK(analysis_lines(trace, {}, 20, false).starts_with(told + "job a, "));
+  CHECK(absent_json(trace) == "{\"who\":\"worker x\",\"absent\":\"has gone, and is not back\"}\n");
+  trace.absent.resize(8, {"worker y", "is refused: other data"});
+  CHECK(absent_lines(trace).ends_with("  worker y is refused: other data\n  and 3 more\n"));
+}
+
 std::vector<insight::LastingCause> lasting() {
   const auto& [first, second] = std::pair(kVerdict.found[0], kVerdict.found[1]);
   return {{first, {40, 59}, 20, 2, false, true, true},
@@ -129,8 +172,21 @@ TEST_CASE("what to change is told in plain words, with what it gains") {
   CHECK(advice_line({Change::fewer_workers, {}, 2, 1.02}) ==
         "advice: 2 workers do as well: a step takes 0.0 % more with the fastest\n");
   CHECK(advice_line({Change::mend, {"shard 0 lane 1"}, 0, 1.25}) ==
-        "advice: mend what holds up shard 0 lane 1; all else that was tried gains far less: a step then takes 20.0 % "
-        "less\n");
+        "advice: mend what holds up shard 0 lane 1: a step then takes 20.0 % less; no setting of the job gains as "
+        "much\n");
+  using insight::Cause;
+  CHECK(advice_line({Change::mend, {"shard 0 lane 1"}, 0, 1.25, {}, 1, {Cause::processor}}) ==
+        "advice: mend what holds up shard 0 lane 1 (it lacks a processor: give its machine more, or run less beside "
+        "it): a step then takes 20.0 % less; no setting of the job gains as much\n");
+  CHECK(advice_line({Change::mend,
+                     {"worker a", "worker b", "worker a"},
+                     0,
+                     1.25,
+                     {},
+                     1,
+                     {Cause::compute, Cause::data, Cause::worker_link}}) ==
+        "advice: mend what holds up worker a and worker b: a step then takes 20.0 % less; no setting of the job gains "
+        "as much\n");
   CHECK(advice_line({Change::slots, {}, 12, 1.25, {"worker b"}, 2}) ==
         "advice: cut a step into 12 slots (other sums, so other bits): a step then takes 20.0 % less; if what holds up "
         "worker b can be mended, 50.0 % less\n");
@@ -166,7 +222,9 @@ TEST_CASE("of a job in items it is said how long as many take as a step has, and
   CHECK(
       severity_lines(of_steps(3, 22), std::nullopt, {{Resource::storage, "shard 0 lane 0", 0, 8, 0, 1.2, true}}, false)
           .ends_with("  shard 0 lane 0             storage                 8.0 ms a record: 1.20 x\n"));
-  CHECK(advice_line({insight::Change::faster_disk, {"shard 0", "shard 1"}, 0, 1.25}) ==
+  CHECK(advice_line({insight::Change::faster_disk, {"shard 0"}, 0, 1.25}) ==
+        "advice: give shard 0 a faster disk: a step then takes 20.0 % less\n");
+  CHECK(advice_line({insight::Change::faster_disk, {"shard 0", "shard 1"}, 0, 1.25, {}, 1, {}, true}) ==
         "advice: give shard 0 and shard 1 a faster disk, or force the journal to it less often (durability.fsync): a "
         "step then takes 20.0 % less\n");
   CHECK(advice_line({insight::Change::wider_bound, {}, 2, 1.25}) ==

@@ -104,5 +104,42 @@ TEST_CASE("collection: no more than the most, and who has more is named") {
   CHECK(found.trace.silent == std::vector<std::string>{"shard 0 lane 0", "worker w"});
 }
 
+TEST_CASE("collection: workers that bring nothing are said, and why") {
+  Asked asked;
+  auto& sessions = asked.status.sessions;
+  const auto add = [&](const char* name, bool live, const char* refusal, const char* held_up) {
+    SessionStatus session;
+    session.name = name;
+    session.live = live;
+    session.refusal = refusal;
+    session.held_up = held_up;
+    sessions.push_back(session);
+  };
+  sessions.front().live = true;
+  add("gone", false, "", "");
+  add("gone", false, "", "");
+  add("back", false, "", "");
+  add("back", true, "", "");
+  add("late", true, "", "not heard of for 900 ms");
+  add("other", true, "other data", "");
+  add("left refused", false, "other data", "");
+  const auto absent_in = [&] {
+    Told told;
+    told.records = {{kCollectedLane, 5}, {kCollectedWorker, 3}};
+    return collect(asked.status, asked.who, 20, 1'000, std::ref(told)).trace.absent;
+  };
+  asked.status.phase = JobPhase::training;
+  CHECK(absent_in() == std::vector<Absent>{{"worker gone", "has gone, and is not back"},
+                                           {"worker late", "is not counted on: not heard of for 900 ms"},
+                                           {"worker other", "is refused: other data"}});
+  asked.status.phase = JobPhase::finishing;  // all go
+  CHECK(absent_in().empty());
+  asked.status.phase = JobPhase::training;
+  for (int i = 0; i < 150; ++i) {
+    add(("w" + std::to_string(i)).c_str(), false, "", "");
+  }
+  CHECK(absent_in().size() == 100);
+}
+
 }  // namespace
 }  // namespace ballast::insight

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "insight/analysis.h"
+#include "insight/item_times.h"
 #include "insight/items_done.h"
 #include "insight/job_times.h"
 #include "insight/seen_grants.h"
@@ -141,6 +142,43 @@ TEST_CASE("items: an analysis names the one that is slow, and the journal that a
   CHECK(is(Cause::compute, "worker w1")->gain > 1.1);
   CHECK(is(Cause::storage, "shard 0")->gain > 1.03);
   CHECK(is(Cause::compute, "worker w0") == found.end());
+}
+
+TEST_CASE("items: a journal whose thread waits for a processor is no slow disk") {
+  MadeItems made(3, 250, "async", 1);
+  const auto is_storage_found = [&] {
+    const auto told = Analyst().analyze(made.trace(), {20, 2});
+    REQUIRE(told.verdict);
+    return std::ranges::find(told.verdict->found, Cause::storage, &Finding::cause) != told.verdict->found.end();
+  };
+  REQUIRE(is_storage_found());
+  for (auto& record : made.lane().records) {
+    if (record.kind == TraceKind::journal) {
+      record.third = 1;
+    }
+  }
+  CHECK_FALSE(is_storage_found());
+}
+
+TEST_CASE("items: of a record's wait it is told what the disk took of it, and whether syncs did") {
+  MadeItems made(3, 250, "async");
+  const auto lane = [&](Micros disk, Micros syncs) {
+    for (auto& record : made.lane().records) {
+      if (record.kind == TraceKind::journal) {
+        record.third = disk;
+        record.fourth = syncs;
+      }
+    }
+    return item_times(made.trace(), 20)->lanes[0];
+  };
+  const auto half = lane(MadeItems::kCommit / 2, MadeItems::kCommit / 8);
+  CHECK(half.journal == MadeItems::kCommit);
+  CHECK(half.beside_disk == MadeItems::kCommit / 2);
+  CHECK_FALSE(half.syncs);
+  CHECK(lane(MadeItems::kCommit / 2, MadeItems::kCommit / 2).syncs);
+  const auto unknown = lane(0, 0);  // a server of a version that does not measure it
+  CHECK(unknown.beside_disk == 0);
+  CHECK(unknown.syncs);
 }
 
 }  // namespace

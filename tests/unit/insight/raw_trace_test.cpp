@@ -84,8 +84,11 @@ TEST_CASE("raw trace: what is written is read, to the last bit") {
 TEST_CASE("raw trace: who did not answer is kept") {
   auto trace = random_trace(1);
   trace.silent = {"worker \"x\"", "shard 0 lane 1"};
+  trace.absent = {{"worker \"y\"", "has gone, and is not back"}};
   std::istringstream in(written(trace));
-  CHECK(read_raw_trace(in).silent == trace.silent);
+  const auto read = read_raw_trace(in);
+  CHECK(read.silent == trace.silent);
+  CHECK(read.absent == trace.absent);
 }
 
 TEST_CASE("raw trace: what is none is refused with a reason") {

@@ -69,6 +69,17 @@ TEST_CASE("trace: moments are those of the lead's clock") {
   CHECK(unknown.on_lead(21'000'000) == 21'000'000);
 }
 
+TEST_CASE("trace: a journal's record says what the disk took of its wait") {
+  auto trace = small_job();
+  trace.processes[1].records = {record_of(TraceKind::journal, {9'100'000, 9'104'000, 3'000, 2'500}),
+                                record_of(TraceKind::journal, {9'200'000, 9'204'000})};  // it was not measured
+  const auto found = named(events_of(trace), "journal");
+  REQUIRE(found.size() == 2);
+  CHECK(found[0].at("args").at("disk_us") == 3'000);
+  CHECK(found[0].at("args").at("sync_us") == 2'500);
+  CHECK_FALSE(found[1].at("args").contains("disk_us"));
+}
+
 TEST_CASE("trace: what another process has stamped is on that one's clock") {
   auto trace = small_job();
   auto contribution = record_of(TraceKind::contribution, {21'000'000, 15'000'500, 15'000'700, 15'000'400});

@@ -110,10 +110,10 @@ TEST_CASE("lane trace: snapshots that become durable, and one that fails and is 
   trace.took({{1, 10}, 0}, 100);
   trace.took({{1, 10}, 1}, 150);
   trace.took({{1, 20}, 0}, 300);
-  trace.done(lane::SnapshotFailed{{1, 10}, "full"}, 500);
-  trace.done(lane::SnapshotDurable{{1, 20}}, 700);
+  trace.done(lane::SnapshotFailed{{1, 10}, "full"}, 500, {});
+  trace.done(lane::SnapshotDurable{{1, 20}}, 700, {});
   trace.took({{1, 10}, 0}, 800);
-  trace.done(lane::SnapshotDurable{{1, 10}}, 900);
+  trace.done(lane::SnapshotDurable{{1, 10}}, 900, {});
   const auto records = records_of(trace);
   REQUIRE(records.size() == 2);
   CHECK(records[0] == TraceRecord{20, 0, 300, 700, 0, 0, 0, {}, TraceKind::snapshot});
@@ -127,17 +127,35 @@ TEST_CASE("lane trace: a commit of several is of each of them") {
     append.ticket = ticket;
     append.item = 8 * 3 + ticket - 5;
     append.chunk = 1;
-    trace.appended(append, 900 + ticket);
+    trace.appended(append, 900 + ticket, {});
   }
-  trace.done(lane::Committed{7, 9}, 950);
+  trace.done(lane::Committed{7, 9}, 950, {});
   auto records = records_of(trace);
   REQUIRE(records.size() == 3);
-  CHECK(records[0] == TraceRecord{3, 0, 905, 950, 0, 0, 1, {0, 1}, TraceKind::journal});
+  CHECK(records[0] == TraceRecord{3, 0, 905, 950, 1, 0, 1, {0, 1}, TraceKind::journal});
   CHECK(records[2].first == 907);
-  trace.done(lane::Committed{8, 10}, 980);
+  trace.done(lane::Committed{8, 10}, 980, {});
   records = records_of(trace);
   REQUIRE(records.size() == 4);
   CHECK(records[3].second == 980);
+}
+
+TEST_CASE("lane trace: of what a record waits it is told what the journal's thread waited for its disk") {
+  using std::chrono::microseconds;
+  LaneTrace trace(1, 8, {2});
+  const auto disk_of = [&](JournalDisk before, JournalDisk after) {
+    lane::Append append;
+    append.ticket = before.waited.count() + 1;
+    trace.appended(append, 1'000, before);
+    trace.done(lane::Committed{append.ticket, 9}, 1'100, after);
+    const auto record = records_of(trace).back();
+    return std::pair(record.third, record.fourth);
+  };
+  CHECK(disk_of({microseconds(500), microseconds(40)}, {microseconds(560), microseconds(60)}) == std::pair(60UL, 20UL));
+  CHECK(disk_of({microseconds(700), microseconds(60)}, {microseconds(700), microseconds(60)}) == std::pair(1UL, 0UL));
+  // A call was under way when it came.
+  CHECK(disk_of({microseconds(800), microseconds(60)}, {microseconds(999), microseconds(259)}) ==
+        std::pair(100UL, 100UL));
 }
 
 TEST_CASE("lane trace: what its machine's link carries is said if it was declared") {
