@@ -1,5 +1,6 @@
 #include "insight/absent.h"
 
+#include <algorithm>
 #include <set>
 
 namespace ballast::insight {
@@ -22,6 +23,15 @@ std::vector<std::string> not_back(const Status& status) {
     }
   }
   return {gone.begin(), gone.end()};
+}
+
+std::string names_not_back(const Status& status, std::size_t most) {
+  const auto names = not_back(status);
+  std::string text;
+  for (std::size_t i = 0; i < std::min(names.size(), most); ++i) {
+    text += (i == 0 ? "" : ", ") + names[i];
+  }
+  return names.size() > most ? text + " and " + std::to_string(names.size() - most) + " more" : text;
 }
 
 std::vector<Absent> absent(const Status& status) {

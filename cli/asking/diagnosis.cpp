@@ -206,7 +206,11 @@ class Look {
     }
   }
 
+  // Lanes leave before the lead does.
   void silent() {
+    if (seen_.after && (is_over(seen_.after->phase) || seen_.after->phase == JobPhase::finishing)) {
+      return;
+    }
     for (const auto& name : seen_.silent) {
       found(name + " answers nothing that the lead passes on",
             "it hangs, is stopped, or cannot be reached: run ballast doctor on its machine");

@@ -136,8 +136,11 @@ std::optional<JobSeen> end_of(const std::string& where) {
 }  // namespace
 
 int doctor(const DoctorOptions& options) {
-  const auto end = end_of(options.where);
-  const auto seen = end ? *end : look(options);
+  auto end = end_of(options.where);
+  auto seen = end ? *std::move(end) : look(options);
+  if (!seen.after && (end = end_of(options.where))) {
+    seen = *std::move(end);  // it has finished meanwhile
+  }
   const auto diagnosis = diagnose(seen);
   const auto text = options.json ? diagnosis_json(seen, diagnosis) : diagnosis_text(seen, diagnosis);
   std::fputs(text.c_str(), stdout);

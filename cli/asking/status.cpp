@@ -173,21 +173,6 @@ std::string session_rows(const Status& status, bool live) {
   return text;
 }
 
-// As far as there is room for them.
-std::string names_not_back(const Status& status) {
-  constexpr std::size_t kMostNames = 5;
-  const auto names = insight::not_back(status);
-  std::string text;
-  std::size_t told = 0;
-  for (const auto& name : names) {
-    if (told == kMostNames) {
-      return text + " and " + std::to_string(names.size() - told) + " more";
-    }
-    text += (told++ == 0 ? "" : ", ") + name;
-  }
-  return text;
-}
-
 // Lives that are over and were not refused, in one line: of preemptible machines there are many.
 std::string gone_line(const Status& status) {
   const auto gone = std::ranges::count_if(status.sessions,
@@ -195,7 +180,8 @@ std::string gone_line(const Status& status) {
   if (gone == 0) {
     return {};
   }
-  const auto names = names_not_back(status);
+  constexpr std::size_t kMostNames = 5;
+  const auto names = insight::names_not_back(status, kMostNames);
   return "gone: " + std::to_string(gone) + (names.empty() ? "" : ", of them not back: " + names) +
          "; lost without a goodbye: " + std::to_string(status.lost_workers) + " (--json lists each life)\n";
 }

@@ -7,6 +7,7 @@
 #include "cli/telling/progress.h"
 #include "common/telling/amounts.h"
 #include "common/text/text.h"
+#include "insight/absent.h"
 
 namespace ballast {
 namespace {
@@ -126,13 +127,13 @@ std::string row(const TopView& view, const SessionStatus& session) {
   const std::array<std::string, kTopColumns> values = {session.name,
                                                        std::to_string(session.step),
                                                        fixed(rate_of(view, session), 1),
-                                                       session.slot_time == 0 ? "" : milliseconds(session.slot_time),
+                                                       session.slot_time == 0 ? "-" : milliseconds(session.slot_time),
                                                        milliseconds(session.phases.data_wait),
                                                        milliseconds(session.phases.pull),
                                                        milliseconds(compute_of(session)),
                                                        milliseconds(session.phases.push),
-                                                       session.up == 0 ? "" : bytes_text(session.up),
-                                                       session.down == 0 ? "" : bytes_text(session.down)};
+                                                       session.up == 0 ? "-" : bytes_text(session.up),
+                                                       session.down == 0 ? "-" : bytes_text(session.down)};
   std::string text;
   for (std::size_t i = 0; i < values.size(); ++i) {
     text += i == 0 ? left(values[i], kTopHeadings[i].width) : right(values[i], kTopHeadings[i].width);
@@ -145,6 +146,8 @@ std::vector<std::string> summary(const TopView& view) {
     return {view.silent.empty() ? "asking the lead" : view.silent};
   }
   const auto& status = *view.status;
+  constexpr std::size_t kMostNames = 3;
+  const auto gone = insight::names_not_back(status, kMostNames);
   std::vector<std::string> lines = {"job " + status.job + ", mode " + status.mode + ": " + name_of(status.phase) +
                                     ", step " + std::to_string(status.step) + " of " + std::to_string(status.steps)};
   if (const auto pace = pace_of(status); pace && status.phase == JobPhase::training) {
@@ -152,7 +155,7 @@ std::vector<std::string> summary(const TopView& view) {
   }
   lines.push_back("loss " + fixed(status.recent_loss, 4) + ", snapshot of step " + std::to_string(status.snapshot) +
                   ", " + count_text(status.rollbacks, "rollback") + ", " +
-                  count_text(status.lost_workers, "lost worker"));
+                  count_text(status.lost_workers, "lost worker") + (gone.empty() ? "" : "; not back: " + gone));
   if (!view.silent.empty()) {
     lines.push_back(view.silent);
   }

@@ -104,7 +104,7 @@ std::vector<Key> cluster_keys(ClusterSpec& cluster) {
        .description =
            "What the network link of each server's machine carries, each way; servers of one machine share it, "
            "containers have theirs. For `ballast analyze` alone: a link that is in nobody's way shows nothing "
-           "(docs/tracing.md)",
+           "(docs/slow-jobs.md)",
        .unit = "Mbit/s",
        .minimum = 0,
        .maximum = kMaxLinkMbit,

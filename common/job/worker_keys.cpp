@@ -63,7 +63,7 @@ Schema worker_schema(WorkerSpec& spec) {
       {.path = "link_mbit",
        .target = &spec.link_mbit,
        .description = "What this machine's network link carries, each way. For `ballast analyze` alone: a link that is "
-                      "in nobody's way shows nothing (docs/tracing.md)",
+                      "in nobody's way shows nothing (docs/slow-jobs.md)",
        .unit = "Mbit/s",
        .minimum = 0,
        .maximum = kMaxLinkMbit,

@@ -130,7 +130,7 @@ const std::vector<MetricEntry>& shard_entries() {
        "contributions",
        {"lane"},
        "Contributions that workers in good standing offer, 64 of each at most, and that the lane has not called: its "
-       "queue."},
+       "queue. Where it grows, memory for them is short (cluster.memory_mib), or the lane's thread or disk is late."},
       {"ballast_shard_contribution_memory_bytes",
        kGauge,
        "bytes",

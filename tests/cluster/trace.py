@@ -131,6 +131,46 @@ class Trace(Asking):
         self.assertGreater(sum(event["name"] == "backward" for event in events), 50)
         self.assertEqual(run.control("stop").returncode, 0)
 
+    def test_one_that_the_lead_has_given_up_is_missing(self):
+        run = self.start(self.job(jobs.emulated(steps=100000, compute_ms=10)), options=["--workers", "2"])
+        run.wait_for_step(20)
+        gone = run.entry("worker", 1)["pid"]
+        os.kill(gone, signal.SIGSTOP)
+        try:
+            run.wait_until("it to be given up", lambda: [s["name"] for s in run.status()["sessions"] if s["live"]] == ["worker-0"])
+            told = harness.ballast("analyze", run.folder).stdout
+            raw = self.folder / "raw.json"
+            harness.ballast("trace", run.folder, "--raw", "-o", raw)
+            of_file = harness.ballast("analyze", raw, "--json").stdout
+        finally:
+            os.kill(gone, signal.SIGCONT)
+        self.assertTrue(told.startswith("missing, "), told)
+        self.assertIn("\n  worker worker-1 has gone, and is not back\n", told)
+        self.assertEqual(json.loads(of_file.splitlines()[0]), {"who": "worker worker-1", "absent": "has gone, and is not back"})
+        self.assertEqual(run.control("stop").returncode, 0)
+
+    def test_an_analysis_that_is_followed_says_when_the_first_one_comes(self):
+        run = self.start(self.job(jobs.emulated(steps=100000, compute_ms=50)), options=["--workers", "1"])
+        run.wait_until("the lead", lambda: (run.folder / "lead.address").exists())
+        with subprocess.Popen([harness.BALLAST, "analyze", run.folder, "--follow", "--steps", "10"], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True) as follows:
+            self.assertRegex(follows.stderr.readline(), r"at step \d+ of 100000: the first analysis comes with step \d+0\n")
+            self.assertRegex(follows.stdout.readline(), r"^job \S+, steps \d+ to \d*9")
+            follows.terminate()
+        self.assertEqual(run.control("stop").returncode, 0)
+
+    def test_a_raw_trace_is_not_written_over_one_for_perfetto(self):
+        run = self.start(self.job(jobs.emulated(steps=100000, compute_ms=10)), options=["--workers", "1"])
+        run.wait_for_step(20)
+        for options in ([], ["--raw"]):
+            subprocess.run([harness.BALLAST, "trace", run.folder, *options], cwd=self.folder, check=True)
+        self.assertIn("traceEvents", json.loads((self.folder / "trace.json").read_text()))
+        self.assertIn("format", json.loads((self.folder / "raw-trace.json").read_text()))
+        answer = harness.ballast("analyze", self.folder / "trace.json")
+        self.assertEqual(answer.returncode, 2)
+        self.assertIn("is a trace for Perfetto", answer.stderr)
+        self.assertEqual(run.control("stop").returncode, 0)
+
     def test_what_cannot_be_asked_or_written_is_said(self):
         run = self.start(self.job(jobs.emulated(steps=100000, compute_ms=10)), options=["--workers", "1"])
         run.wait_for_step(5)
@@ -149,7 +189,10 @@ class Trace(Asking):
         self.assertEqual(run.control("stop").returncode, 0)
         answer = harness.ballast("trace", "tcp://127.0.0.1:9")
         self.assertEqual(answer.returncode, 1)
-        self.assertIn("no lead answers", answer.stderr)
+        self.assertIn("ballast: no lead answers", answer.stderr)
+        answer = harness.ballast("analyze", self.folder / "nosuch.json")
+        self.assertEqual(answer.returncode, 2)
+        self.assertIn("nothing of that name is here", answer.stderr)
 
 
 @unittest.skipUnless(HAS_CLOCKS, "needs time namespaces: root, and a kernel that has them")

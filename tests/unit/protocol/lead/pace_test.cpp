@@ -28,6 +28,15 @@ TEST_CASE("the pace is that of the last seconds of training") {
   CHECK(meter.examples_per_second() == 50);
 }
 
+TEST_CASE("steps that a lead finds done are nobody's pace") {
+  PaceMeter meter;
+  meter.observe(0, 0, 231);
+  meter.observe(10, 0, 245);  // what journals have beyond the snapshot
+  meter.observe(kPaceSecond, 0, 245);
+  meter.observe(2 * kPaceSecond, 100, 247);
+  CHECK(meter.steps_per_second() == 2);
+}
+
 TEST_CASE("samples come no closer than they are worth") {
   PaceMeter meter;
   meter.observe(0, 0, 0);
