@@ -116,6 +116,36 @@ class Trace(Asking):
         self.assertGreater(len(self.works(events, "journal") & updates), 0.9 * len(updates))
         self.assertEqual(run.control("stop").returncode, 0)
 
+    def journal_waits(self, fsync, slow):
+        """Of each record what it waited, and of that the disk and syncs, in microseconds; each sync takes `slow` ms more."""
+        delay = self.folder / "delay"
+        delay.write_text(str(slow))
+        text = jobs.fixed(steps=100000, compute_ms=10).replace("  slots:", "  mode: async\n  slots:")
+        name = f"run-{fsync}"
+        run = self.start(self.job(text), name=name, options=["--workers", "2", "--shards", "1"],
+                         overrides={"durability.mode": "journal", "durability.fsync": fsync},
+                         environment={"LD_PRELOAD": str(harness.SLOW_DISK), "BALLAST_SLOW_DISK": str(delay)})
+        run.wait_for_step(10)
+        events, _ = self.asked(run.folder, "--steps", "5")
+        ends = self.ends_of(events)
+        waits = [(ends[event["id"]] - event["ts"], event["args"]["disk_us"], event["args"]["sync_us"])
+                 for event in events if event["name"] == "journal" and event["ph"] == "b"]
+        self.assertEqual(run.control("stop").returncode, 0)
+        self.assertGreater(len(waits), 20)
+        for all_of_it, disk, syncs in waits:
+            self.assertLessEqual(disk, max(all_of_it, 1))
+            self.assertLessEqual(syncs, disk)
+        return [sum(each) / len(waits) for each in zip(*waits, strict=True)]
+
+    def test_a_journal_that_waits_for_its_disk_says_so_and_one_that_does_not_does_not(self):
+        slow = 20
+        _, disk, syncs = self.journal_waits("always", slow)
+        self.assertGreater(disk, 900 * slow)
+        self.assertGreater(syncs, 900 * slow)
+        _, disk, syncs = self.journal_waits("never", slow)  # but for a snapshot's, at which a segment ends
+        self.assertLess(disk, 500 * slow)
+        self.assertLess(syncs, 500 * slow)
+
     def test_one_that_hangs_is_named_and_the_others_are_told_of(self):
         run = self.start(self.job(jobs.emulated(steps=100000, compute_ms=10)), options=["--workers", "2"])
         run.wait_for_step(20)

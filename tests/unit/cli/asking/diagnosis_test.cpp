@@ -147,7 +147,7 @@ TEST_CASE("diagnosis: a pause, a full disk, a way that is lost, descriptors, and
   CHECK(first_of(seen) == "shard 1 lane 0 answers nothing that the lead passes on");
   seen.unasked = 7;
   CHECK(diagnose(seen).found[1].what == "7 more processes could not be asked meanwhile");
-  seen.after->phase = JobPhase::finishing;  // lanes have left
+  seen.before->phase = seen.after->phase = JobPhase::finishing;  // lanes have left
   CHECK(first_of(seen).find("shard 1") == std::string::npos);
 }
 
