@@ -1,58 +1,98 @@
 #include "insight/absent.h"
 
 #include <algorithm>
+#include <functional>
+#include <map>
 #include <set>
+#include <utility>
+#include <vector>
 
 namespace ballast::insight {
 namespace {
 
 constexpr std::size_t kMostAbsent = 100;
 
-}  // namespace
-
-std::vector<std::string> not_back(const Status& status) {
-  std::set<std::string> gone;
-  for (const auto& session : status.sessions) {
-    if (!session.live && session.refusal.empty()) {
-      gone.insert(session.name);
-    }
-  }
+std::set<std::string> live_names(const Status& status) {
+  std::set<std::string> names;
   for (const auto& session : status.sessions) {
     if (session.live) {
-      gone.erase(session.name);
+      names.insert(session.name);
     }
   }
-  return {gone.begin(), gone.end()};
+  return names;
 }
+
+// Of each name that nobody lives under now and for which `value` has one: the largest.
+template <typename Value>
+auto of_dead(const Status& status, Value&& value) {
+  const auto live = live_names(status);
+  std::map<std::string, typename decltype(value(status.sessions.front()))::value_type> dead;
+  for (const auto& session : status.sessions) {
+    const auto own = session.live || live.contains(session.name) ? std::nullopt : value(session);
+    if (own) {
+      const auto [known, is_new] = dead.try_emplace(session.name, *own);
+      known->second = is_new ? *own : std::max(known->second, *own);
+    }
+  }
+  return dead;
+}
+
+}  // namespace
 
 std::string names_not_back(const Status& status, std::size_t most) {
-  const auto names = not_back(status);
+  const auto gone = of_dead(status, [](const SessionStatus& session) {
+    return session.refusal.empty() ? std::optional(session.step) : std::nullopt;
+  });
   std::string text;
-  for (std::size_t i = 0; i < std::min(names.size(), most); ++i) {
-    text += (i == 0 ? "" : ", ") + names[i];
+  std::size_t told = 0;
+  for (const auto& [name, step] : gone) {
+    if (told == most) {
+      return text + " and " + std::to_string(gone.size() - most) + " more";
+    }
+    text += (told++ == 0 ? "" : ", ") + name;
   }
-  return names.size() > most ? text + " and " + std::to_string(names.size() - most) + " more" : text;
+  return text;
 }
 
-std::vector<Absent> absent(const Status& status) {
-  std::vector<Absent> all;
+AllAbsent absent(const Status& status, bool goes_on) {
+  AllAbsent all;
   if (status.phase != JobPhase::training) {
     return all;
   }
-  for (const auto& name : not_back(status)) {
-    all.push_back({"worker " + name, "has gone, and is not back"});
-  }
+  const auto add = [&all](const std::string& name, std::string why) {
+    ++all.count;
+    if (all.first.size() < kMostAbsent) {
+      all.first.push_back({"worker " + name, std::move(why)});
+    }
+  };
   for (const auto& session : status.sessions) {
-    if (session.live && !session.refusal.empty()) {
-      all.push_back({"worker " + session.name, "is refused: " + session.refusal});
-    } else if (session.live && !session.held_up.empty()) {
-      all.push_back({"worker " + session.name, "is not counted on: " + session.held_up});
+    if (session.live && !session.held_up.empty() && goes_on) {
+      add(session.name, "is not counted on: " + session.held_up);
     }
   }
-  if (all.size() > kMostAbsent) {
-    all.resize(kMostAbsent);
+  for (const auto& [name, why] : of_dead(status, [](const SessionStatus& session) {
+         return session.refusal.empty() ? std::nullopt : std::optional(session.refusal);
+       })) {
+    add(name, "is refused: " + why);
+  }
+  std::vector<std::pair<Step, std::string>> lost;
+  for (const auto& [name, step] : of_dead(status, [](const SessionStatus& session) {
+         return session.refusal.empty() && !session.said_goodbye ? std::optional(session.step) : std::nullopt;
+       })) {
+    lost.emplace_back(step, name);
+  }
+  std::ranges::stable_sort(lost, std::greater(), &std::pair<Step, std::string>::first);
+  for (const auto& [step, name] : lost) {
+    add(name, "was lost at step " + std::to_string(step) + ", and is not back");
   }
   return all;
+}
+
+std::string held(const Status& status) {
+  if (status.phase == JobPhase::paused || status.phase == JobPhase::pausing) {
+    return "its user has paused it";
+  }
+  return status.waits_for.empty() ? std::string() : "it waits for " + status.waits_for;
 }
 
 }  // namespace ballast::insight

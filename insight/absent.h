@@ -3,20 +3,21 @@
 
 #include <cstddef>
 #include <string>
-#include <vector>
 
 #include "insight/job_trace.h"
 #include "protocol/messages/status.h"
 
 namespace ballast::insight {
 
-// Names of lives that are over, and were not refused, under which nobody lives now; sorted.
-std::vector<std::string> not_back(const Status& status);
-
-// The first so many of them, "a, b and 3 more"; empty: there are none.
+// The first so many names, sorted, of lives that are over, and were not refused, under which nobody lives now: "a, b
+// and 3 more"; empty: there are none.
 std::string names_not_back(const Status& status, std::size_t most);
 
-// Those, whoever is refused work, and whoever is not counted on; while the job trains. The hundred first of them.
-std::vector<Absent> absent(const Status& status);
+// While the job trains: whoever is not counted on, but where all wait for something else (it does not `go_on`); whoever
+// is refused; and whoever was lost without a goodbye and is not back, the last one first.
+AllAbsent absent(const Status& status, bool goes_on);
+
+// What the whole job waits for; empty: it goes on, as far as the lead knows.
+std::string held(const Status& status);
 
 }  // namespace ballast::insight

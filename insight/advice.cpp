@@ -67,14 +67,17 @@ bool stays_with_a_worker(Cause cause) {
   return false;
 }
 
+bool matters(const Finding& found) { return std::max(found.gain, found.cost) > kWorthIt; }
+
+Suspect suspect_of(const Finding& found) { return {found.cause, found.place, found.severity}; }
+
 // Those that are found to hold the job up, the first one first.
 std::vector<std::size_t> slow_workers(const JobTimes& times, const Verdict& verdict) {
   std::vector<std::size_t> places;
   for (const auto& found : verdict.found) {
     const auto worker = std::ranges::find(times.workers, found.who, &WorkerTimes::name);
     const auto place = static_cast<std::size_t>(worker - times.workers.begin());
-    const bool matters = std::max(found.gain, found.cost) > kWorthIt;
-    if (matters && stays_with_a_worker(found.cause) && worker != times.workers.end() &&
+    if (matters(found) && stays_with_a_worker(found.cause) && worker != times.workers.end() &&
         std::ranges::find(places, place) == places.end() && places.size() < kMostLeftOut) {
       places.push_back(place);
     }
@@ -143,17 +146,13 @@ void speed_up_disks(const JobTimes& times, const Verdict& verdict, Candidates& c
   std::vector<Suspect> disks;
   std::vector<Suspect> all;  // that matter to what links carry without them
   for (const auto& found : verdict.found) {
-    if (found.cause == Cause::storage && std::max(found.gain, found.cost) > kWorthIt) {
+    const auto suspect = suspect_of(found);
+    if (found.cause == Cause::storage && matters(found)) {
       advice.who.push_back(found.who);
-      for (std::size_t shard = 0; shard < times.shards.size(); ++shard) {
-        if (found.who == "shard " + std::to_string(shard)) {
-          disks.push_back({found.cause, shard, found.severity});
-          advice.is_of_syncs = advice.is_of_syncs && mostly_syncs(times, shard);
-        }
-      }
+      advice.is_of_syncs = advice.is_of_syncs && mostly_syncs(times, suspect.place);
+      disks.push_back(suspect);
     } else if (found.cause == Cause::worker_link) {
-      const auto worker = std::ranges::find(times.workers, found.who, &WorkerTimes::name);
-      all.push_back({found.cause, static_cast<std::size_t>(worker - times.workers.begin()), found.severity});
+      all.push_back(suspect);
     }
   }
   all.insert(all.end(), disks.begin(), disks.end());
@@ -202,25 +201,35 @@ std::optional<Advice> as_ssp(const JobTimes& times, double as_is, double otherwi
   return Advice{Change::ssp, {}, changed.items->bound, as_is / *takes};
 }
 
-// The first of what is found, where that alone gains nearly as much as all of it. Slots that scatter are nobody's
-// fault.
-Advice mend(const Verdict& verdict) {
+// The first of what is found, or all that matters, where that gains far more. Slots that scatter are nobody's fault.
+Advice mend(const JobTimes& times, const Verdict& verdict) {
   Advice first{Change::mend, {}, 0, 1};
-  Advice all{Change::mend, {}, 0, verdict.slowdown};
+  Advice all{Change::mend, {}, 0, 1};
+  std::vector<Suspect> suspects;
+  std::vector<Suspect> listed;
   for (const auto& found : verdict.found) {
-    if (found.cause == Cause::barrier || std::max(found.gain, found.cost) <= kWorthIt) {
+    if (found.cause == Cause::barrier) {
       continue;
     }
-    if (all.who.empty()) {
+    suspects.push_back(suspect_of(found));
+    if (!matters(found)) {
+      continue;
+    }
+    if (listed.empty()) {
       first.gain = found.gain;
       first.who = {found.who};
       first.causes = {found.cause};
     }
-    all.who.push_back(found.who);
-    all.causes.push_back(found.cause);
+    listed.push_back(suspects.back());
+    if (std::ranges::find(all.who, found.who) == all.who.end()) {
+      all.who.push_back(found.who);
+      all.causes.push_back(found.cause);
+    }
   }
+  const auto takes = listed.size() > 1 ? replay(Mending(times, suspects).mended(listed)) : std::nullopt;
+  all.gain = takes && *takes > 0 ? std::max(1.0, verdict.replayed * 1'000 / *takes) : first.gain;
   const bool is_enough = first.gain > kWorthIt && all.gain <= kMuchMore * first.gain;
-  return is_enough ? first : all;
+  return is_enough || listed.size() < 2 ? first : all;
 }
 
 // Of a step as it is, the part that it takes less.
@@ -307,7 +316,7 @@ Advice advice(const JobTimes& times, const Verdict& verdict) {
   } else {
     change_slots(times, candidates);
   }
-  auto mended = mend(verdict);
+  auto mended = mend(times, verdict);
   if (mended.who.empty()) {
     mended = Advice{};
   }

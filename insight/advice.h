@@ -31,7 +31,7 @@ struct Advice {
   // What is found, where to mend it would gain far more than the change: as who and gain of mend.
   std::vector<std::string> to_mend = {};
   double mended = 1;
-  std::vector<Cause> causes = {};  // of mend: what of each of who; one who has two causes is there twice
+  std::vector<Cause> causes = {};  // of mend: what of each of who matters most
   bool is_of_syncs = false;        // of a faster disk: those shards' journals wait for syncs most of all
 };
 

@@ -59,7 +59,7 @@ Analysis Analyst::analyze(const JobTrace& trace, const WindowsWanted& wanted, co
         analysis.severities = std::move(severe);
         analysis.window = window;
         analysis.verdict = judged;
-        analysis.advice = judged && limits.goes_on() ? advice(*times, *judged) : Advice{};
+        analysis.advice = judged && !judged->is_far() && limits.goes_on() ? advice(*times, *judged) : Advice{};
       }
     }
     if (const auto& judged = judged_[window]) {
@@ -70,7 +70,7 @@ Analysis Analyst::analyze(const JobTrace& trace, const WindowsWanted& wanted, co
     analysis.severities = severities(trace);
   }
   analysis.windows = verdicts.size();
-  analysis.begins_at_change = all.size() > 1 && all.back().steps() < wanted.steps;
+  analysis.begins_at_change = !all.empty() && begins_at_change(trace, wanted, all.back());
   analysis.lasting = lasting_causes(verdicts, wanted.steps);
   return analysis;
 }

@@ -97,7 +97,7 @@ std::optional<insight::Window> computed(const insight::JobTrace& trace) {
 
 std::string nobody_is_slower(const std::vector<insight::Severity>& found) {
   const auto workers = std::ranges::count(found, Resource::compute, &insight::Severity::resource);
-  return workers > 1    ? "nobody is slower than his peers\n"
+  return workers > 1    ? "nobody is slower than his peers as a rule\n"
          : workers == 1 ? "one worker has computed: there is nobody to compare it with\n"
                         : "no worker has computed anything in them\n";
 }
@@ -124,12 +124,6 @@ const char* word_of(insight::LinkTrouble trouble) {
       break;
   }
   return "loss";
-}
-
-// A replay that takes so much longer or less long than the job leaves something out that matters.
-bool is_far(const insight::Verdict& verdict) {
-  constexpr double kFar = 1.2;
-  return verdict.replayed > kFar * verdict.step || verdict.step > kFar * verdict.replayed;
 }
 
 bool costs_nothing(const insight::Finding& finding) {
@@ -195,14 +189,21 @@ std::string severity_lines(const insight::JobTrace& trace, const std::optional<i
   return text;
 }
 
+std::string held_line(const insight::JobTrace& trace) {
+  return trace.held.empty()
+             ? std::string()
+             : "NO PROGRESS: " + trace.held + "; what follows was before that (`ballast doctor` says more)\n";
+}
+
 std::string absent_lines(const insight::JobTrace& trace) {
   constexpr std::size_t kMostLines = 5;
+  const auto& [count, first] = trace.absent;
   std::string text;
-  for (std::size_t i = 0; i < std::min(trace.absent.size(), kMostLines); ++i) {
-    text += "  " + trace.absent[i].who + " " + trace.absent[i].why + "\n";
+  for (std::size_t i = 0; i < std::min(first.size(), kMostLines); ++i) {
+    text += "  " + first[i].who + " " + first[i].why + "\n";
   }
-  if (trace.absent.size() > kMostLines) {
-    text += "  and " + std::to_string(trace.absent.size() - kMostLines) + " more\n";
+  if (count > kMostLines) {
+    text += "  and " + std::to_string(count - kMostLines) + " more\n";
   }
   return text.empty() ? text
                       : "missing, and in no figure below (`ballast doctor` looks for the reason):\n" + std::move(text);
@@ -210,7 +211,7 @@ std::string absent_lines(const insight::JobTrace& trace) {
 
 std::string absent_json(const insight::JobTrace& trace) {
   std::string text;
-  for (const auto& one : trace.absent) {
+  for (const auto& one : trace.absent.first) {
     text += dumped({{"who", one.who}, {"absent", one.why}});
   }
   return text;
@@ -229,14 +230,17 @@ std::string severity_json(const std::vector<insight::Severity>& found) {
 
 std::string verdict_lines(const std::optional<insight::Verdict>& verdict) {
   if (!verdict) {
-    return "what that costs cannot be told: it takes a job that can be replayed, and all updates of four steps in a "
-           "row\n";
+    return "what that costs cannot be told: of no four steps in a row all updates were measured, as where a job has "
+           "only "
+           "just begun, or begun anew; ask again, or for more steps (of a job that is too large, or of a trace without "
+           "its "
+           "mode, it cannot be told either)\n";
   }
   auto text = (verdict->items == 0
                    ? "a step takes "
                    : "a step's " + count_text(verdict->items, "item") + (verdict->items == 1 ? " takes " : " take ")) +
               fixed(verdict->step, 1) + " ms (" + fixed(verdict->replayed, 1) + " in a replay" +
-              (is_far(*verdict) ? ", so far from it that what follows may be as far off)" : ")");
+              (verdict->is_far() ? ", so far from it that what follows may be as far off)" : ")");
   std::string costly;
   std::string free;
   for (const auto& one : verdict->found) {
@@ -290,6 +294,9 @@ std::string lasting_lines(const std::vector<insight::LastingCause>& lasting, std
   for (const auto& one : lasting) {
     // Of what is over no alarm is raised any more.
     std::string words = one.alarms && !one.is_over ? "ALARM: " : "";
+    if (one.is_over && one.costs == 0 && !one.alarms) {
+      continue;  // nobody waited for it
+    }
     if (one.is_over) {
       words += "is over: steps " + std::to_string(one.since) + " to " + std::to_string(one.window.last);
     } else if (one.persists) {
@@ -329,16 +336,13 @@ const char* remedy_of(insight::Cause cause) {
   return "slots scatter";
 }
 
-// Of one or two also what to do about each.
+// Of a few also what to do about each.
 std::string to_be_mended(const insight::Advice& advice) {
-  constexpr std::size_t kMostRemedies = 2;
+  constexpr std::size_t kMostRemedies = 4;
   std::vector<std::string> all;
   for (std::size_t i = 0; i < advice.who.size(); ++i) {
     const bool is_told = i < advice.causes.size() && advice.who.size() <= kMostRemedies;
-    auto text = advice.who[i] + (is_told ? std::string(" (") + remedy_of(advice.causes[i]) + ")" : std::string());
-    if (std::ranges::find(all, text) == all.end()) {
-      all.push_back(std::move(text));
-    }
+    all.push_back(advice.who[i] + (is_told ? std::string(" (") + remedy_of(advice.causes[i]) + ")" : std::string()));
   }
   return names(all);
 }
@@ -373,7 +377,8 @@ std::string advice_line(const insight::Advice& advice) {
       return "advice: " + count_text(advice.number, "worker") + (advice.number == 1 ? " does" : " do") +
              " as well: a step takes " + of_whole(std::max(0.0, 1 / advice.gain - 1)) + " more with the fastest\n";
     case insight::Change::mend:
-      return "advice: mend what holds up " + to_be_mended(advice) + gain + "; no setting of the job gains as much\n";
+      return "advice: mend what holds up " + to_be_mended(advice) + gain +
+             "; nothing else that was tried gains as much\n";
     case insight::Change::none:
       break;
   }
@@ -389,15 +394,29 @@ std::string why_shorter(const insight::Analysis& analysis, std::size_t steps) {
          (analysis.begins_at_change ? "those before took another time" : "no more were measured as a whole") + ")";
 }
 
+// The advice, with what is no matter of a replay.
+std::string advice_of(const insight::JobTrace& trace, const insight::Analysis& analysis) {
+  if (!analysis.verdict) {
+    return {};
+  }
+  if (analysis.verdict->is_far()) {
+    return "advice: none, for the replay leaves out what matters here: look at a trace (`ballast trace`)\n";
+  }
+  if (analysis.advice.change == insight::Change::none && trace.absent.count > 0) {
+    return "advice: bring back who is missing; nothing else that was tried gains 3 %\n";
+  }
+  return advice_line(analysis.advice);
+}
+
 std::string analysis_lines(const insight::JobTrace& trace, const insight::Analysis& analysis, std::size_t steps,
                            bool all) {
+  const auto before = held_line(trace) + absent_lines(trace);
   if (!analysis.window && !computed(trace)) {
-    return severity_lines(trace, {}, {}, all);
+    return before + severity_lines(trace, {}, {}, all);
   }
-  return absent_lines(trace) +
-         severity_lines(trace, analysis.window, analysis.severities, all, why_shorter(analysis, steps)) +
+  return before + severity_lines(trace, analysis.window, analysis.severities, all, why_shorter(analysis, steps)) +
          verdict_lines(analysis.verdict) + lasting_lines(analysis.lasting, analysis.windows, steps) +
-         (analysis.verdict ? advice_line(analysis.advice) : std::string());
+         advice_of(trace, analysis);
 }
 
 std::string advice_json(const insight::Advice& advice) {

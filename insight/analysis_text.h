@@ -16,6 +16,8 @@ const char* name_of(insight::Cause cause);
 // `why`: of these steps and no others; may be empty.
 std::string severity_lines(const insight::JobTrace& trace, const std::optional<insight::Window>& steps,
                            const std::vector<insight::Severity>& found, bool all, const std::string& why = {});
+// What the whole job waits for; empty: it goes on.
+std::string held_line(const insight::JobTrace& trace);
 // Workers that bring nothing, and why: in no replay what they would bring is counted. Empty: there are none.
 std::string absent_lines(const insight::JobTrace& trace);
 // What it costs the job. None: it cannot be told.
@@ -29,10 +31,10 @@ std::string advice_line(const insight::Advice& advice);
 std::string analysis_lines(const insight::JobTrace& trace, const insight::Analysis& analysis, std::size_t steps,
                            bool all);
 
-// For programs, one object a line: of each worker that brings nothing; of each resource; of the job and of each cause;
+// For programs, one object a line: of each resource; of each worker that brings nothing; of the job and of each cause;
 // of the advice.
-std::string absent_json(const insight::JobTrace& trace);
 std::string severity_json(const std::vector<insight::Severity>& found);
+std::string absent_json(const insight::JobTrace& trace);
 std::string verdict_json(const insight::Analysis& analysis);
 std::string advice_json(const insight::Advice& advice);
 

@@ -57,6 +57,16 @@ class Collector {
   Collected collected_;
 };
 
+// The first of them; empty: all have answered.
+std::string silent_lane(const JobTrace& trace) {
+  for (const auto& process : trace.processes) {
+    if (process.source.role == TraceRole::lane && std::ranges::count(trace.silent, process.name) > 0) {
+      return process.name;
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string name_in(const Status& status, const TraceSource& source) {
@@ -70,12 +80,18 @@ Collected collect(const Status& status, const TracePart& who, Step steps, std::s
   collector.collected().trace.job = status.job;
   collector.collected().trace.rules = who.rules;
   collector.collected().trace.mode = status.mode;
-  collector.collected().trace.absent = absent(status);
   const auto first = status.step > steps ? status.step - steps : 0;
   for (const auto& source : who.sources) {
     collector.read(source, first);
   }
-  return std::move(collector.collected());
+  auto collected = std::move(collector.collected());
+  auto& trace = collected.trace;
+  trace.held = held(status);
+  if (const auto lane = silent_lane(trace); trace.held.empty() && !collected.is_full && !lane.empty()) {
+    trace.held = lane + " does not answer";  // before the lead says so
+  }
+  trace.absent = absent(status, trace.held.empty());
+  return collected;
 }
 
 }  // namespace ballast::insight

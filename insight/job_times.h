@@ -101,8 +101,9 @@ struct JobTimes {
   std::vector<WorkerTimes> workers;
   std::vector<LaneTimes> lanes;
   std::vector<ServerLink> shards;
-  ServerLink servers;             // of all shards together: they may share a machine
-  Borrowed is_borrowed = {};      // of them
+  std::vector<double> standstills = {};  // by shard, of a step: for how long its server stood still; none: nobody did
+  ServerLink servers;                    // of all shards together: they may share a machine
+  Borrowed is_borrowed = {};             // of them
   double line = 0;                // what a worker's link carries that nothing else is in the way of; 0: none was seen
   std::vector<double> decisions;  // by step, of the lead; empty: updates wait for none
 };

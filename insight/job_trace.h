@@ -35,8 +35,14 @@ struct TimeSpan {
 // Of a worker that brings nothing to the job, as its lead has it.
 struct Absent {
   std::string who;  // "worker a"
-  std::string why;  // "has gone, and is not back"
+  std::string why;  // "is refused: other data"
   bool operator==(const Absent&) const = default;
+};
+
+struct AllAbsent {
+  std::uint64_t count = 0;
+  std::vector<Absent> first;  // as many as there is room for
+  bool operator==(const AllAbsent&) const = default;
 };
 
 struct JobTrace {
@@ -46,7 +52,8 @@ struct JobTrace {
   std::string mode = {};  // as in the job's file; empty: not known
   // Whose records are not all there, by name: they did not answer, or there was no room for theirs.
   std::vector<std::string> silent = {};
-  std::vector<Absent> absent = {};       // when it was read
+  std::string held = {};  // what the job as a whole waited for when it was read: "it is paused"; empty: it went on
+  AllAbsent absent = {};  // likewise
   std::optional<TimeSpan> part_of = {};  // of a job in items: what was measured then is all that it has
 };
 

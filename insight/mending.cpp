@@ -31,7 +31,12 @@ void widen(double& own, double& all, double usual) {
 // what is left of their scatter last.
 int turn_of(Cause cause) { return cause == Cause::passing ? 0 : cause == Cause::barrier ? 2 : 1; }
 
-void mend_stops(WorkerTimes& own) {
+void mend_stops(JobTimes& times, std::size_t place) {
+  if (place >= times.workers.size()) {
+    times.standstills[place - times.workers.size()] = 0;
+    return;
+  }
+  auto& own = times.workers[place];
   const auto slot = own.slot;
   own.stops.clear();
   own.lost = 0;
@@ -55,8 +60,8 @@ void even_out(WorkerTimes& own) {
 void give_processor(JobTimes& times, std::size_t place) {
   auto& lane = times.lanes[place];
   lane.message /= lane.starved * lane.behind;
-  // The journal's thread is of the same process.
-  const auto beside_disk = lane.beside_disk / (lane.starved * lane.behind);
+  // The journal's thread is of the same process. As it was measured: `behind` was fitted to messages.
+  const auto beside_disk = lane.beside_disk / lane.starved;
   lane.journal -= lane.beside_disk - beside_disk;
   lane.beside_disk = beside_disk;
   lane.behind = 1;
@@ -177,7 +182,7 @@ void Mending::mend(JobTimes& times, const Suspect& one) const {
     case Cause::compute:
       return speed_up(times, one.place);
     case Cause::passing:
-      return mend_stops(times.workers[one.place]);
+      return mend_stops(times, one.place);
     case Cause::data:
       times.workers[one.place].fetch = 0;
       times.workers[one.place].reads.clear();

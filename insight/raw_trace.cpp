@@ -52,6 +52,21 @@ Number number(const Json& json) {
   return json.get<Number>();
 }
 
+// Of somebody else's file: without what a terminal would follow.
+std::string text(const Json& json) {
+  auto own = json.get<std::string>();
+  constexpr unsigned char kFirstPrintable = 0x20;
+  constexpr unsigned char kDelete = 0x7F;
+  std::ranges::replace_if(
+      own,
+      [](char each) {
+        const auto byte = static_cast<unsigned char>(each);
+        return byte < kFirstPrintable || byte == kDelete;
+      },
+      ' ');
+  return own;
+}
+
 Json rules_to_json(const SharingRules& rules) {
   return {{"slots", rules.slots},
           {"chunks", rules.chunks},
@@ -69,12 +84,20 @@ SharingRules rules_of(const Json& json) {
           json.at("redistributes").get<bool>()};
 }
 
-Json absent_to_json(const std::vector<Absent>& absent) {
-  auto all = Json::array();
-  for (const auto& one : absent) {
-    all.push_back({{"who", one.who}, {"why", one.why}});
+Json absent_to_json(const AllAbsent& absent) {
+  auto first = Json::array();
+  for (const auto& one : absent.first) {
+    first.push_back({{"who", one.who}, {"why", one.why}});
   }
-  return all;
+  return {{"count", absent.count}, {"first", first}};
+}
+
+AllAbsent absent_of(const Json& json) {
+  AllAbsent absent{number<std::uint64_t>(json.at("count")), {}};
+  for (const auto& one : json.at("first")) {
+    absent.first.push_back({text(one.at("who")), text(one.at("why"))});
+  }
+  return absent;
 }
 
 // Numbers alone: a trace may have a million of them.
@@ -100,7 +123,7 @@ TraceRecord record_of(const Json& json) {
 
 ProcessTrace process_of(const Json& json) {
   ProcessTrace process;
-  process.name = json.at("name").get<std::string>();
+  process.name = text(json.at("name"));
   process.source.role = of_word<TraceRole>(kRoles, json.at("role").get<std::string>());
   process.source.lane = {number<std::uint32_t>(json.at("shard")), number<std::uint32_t>(json.at("lane"))};
   process.source.session = number<SessionId>(json.at("session"));
@@ -133,7 +156,10 @@ void write_raw_trace(std::ostream& out, const JobTrace& trace) {
   if (!trace.silent.empty()) {
     out << ",\"silent\":" << dumped(trace.silent);
   }
-  if (!trace.absent.empty()) {
+  if (!trace.held.empty()) {
+    out << ",\"held\":" << dumped(trace.held);
+  }
+  if (trace.absent.count > 0) {
     out << ",\"absent\":" << dumped(absent_to_json(trace.absent));
   }
   out << ",\"processes\":[";
@@ -166,14 +192,17 @@ JobTrace read_raw_trace(std::istream& in) try {
                              std::to_string(kFormat));
   }
   JobTrace trace;
-  trace.job = json.at("job").get<std::string>();
+  trace.job = text(json.at("job"));
   if (json.contains("rules")) {
     trace.rules = rules_of(json.at("rules"));
   }
   trace.mode = json.value("mode", std::string());
-  trace.silent = json.value("silent", std::vector<std::string>());
-  for (const auto& one : json.value("absent", Json::array())) {
-    trace.absent.push_back({one.at("who").get<std::string>(), one.at("why").get<std::string>()});
+  for (const auto& name : json.value("silent", Json::array())) {
+    trace.silent.push_back(text(name));
+  }
+  trace.held = text(json.value("held", Json("")));
+  if (json.contains("absent")) {
+    trace.absent = absent_of(json.at("absent"));
   }
   for (const auto& process : json.at("processes")) {
     trace.processes.push_back(process_of(process));

@@ -15,9 +15,12 @@ std::optional<double> replay(const JobTimes& times, std::size_t learning) {
   }
   const auto takes =
       times.items ? ItemReplay(times).step_time() : RoundReplay(times, std::max<std::size_t>(learning, 1)).step_time();
-  return takes ? std::optional(std::transform_reduce(times.workers.begin(), times.workers.end(), *takes, std::plus(),
-                                                     [](const WorkerTimes& worker) { return worker.lost; }))
-               : std::nullopt;
+  if (!takes) {
+    return std::nullopt;
+  }
+  const auto lost = std::transform_reduce(times.workers.begin(), times.workers.end(), *takes, std::plus(),
+                                          [](const WorkerTimes& worker) { return worker.lost; });
+  return std::accumulate(times.standstills.begin(), times.standstills.end(), lost);
 }
 
 }  // namespace ballast::insight

@@ -6,6 +6,7 @@
 
 #include "insight/medians.h"
 #include "insight/record_waits.h"
+#include "insight/standstills.h"
 
 namespace ballast::insight {
 namespace {
@@ -97,8 +98,9 @@ class Measured {
     double span = 0;
     double busy = 0;
     double processor = 0;
+    const Standstills standstills(process);
     for (const auto& record : process.records) {
-      if (record.kind == TraceKind::work) {
+      if (record.kind == TraceKind::work && !standstills.has(record)) {
         span += milliseconds(record.first, record.second);
         busy += static_cast<double>(record.third) / 1'000;
         processor += static_cast<double>(record.fourth) / 1'000;
@@ -205,7 +207,9 @@ class Measured {
       const auto peers = usual_of(resource, of_others(takes, process));  // 0: there are none
       const auto ideal = takes.size() > 1 ? std::max(peers, least) : typical;
       const auto times = ideal > 0 ? std::max(1.0, typical / ideal) : 1;
-      found_.push_back({resource, trace_.processes[process].name, process, typical, peers, times, times > slow});
+      const bool is_longer = typical - peers > least;
+      found_.push_back(
+          {resource, trace_.processes[process].name, process, typical, peers, times, times > slow && is_longer});
     }
   }
 

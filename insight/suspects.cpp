@@ -114,6 +114,11 @@ class Suspects {
   }
 
   void servers() {
+    for (std::size_t i = 0; i < times_.standstills.size(); ++i) {
+      if (is_passing(times_.standstills[i], 0, times_.step)) {
+        add(Cause::passing, times_.workers.size() + i, times_.standstills[i] / times_.step + 1);
+      }
+    }
     for (std::size_t i = 0; i < times_.shards.size(); ++i) {
       std::vector<double> in;
       std::vector<double> out;

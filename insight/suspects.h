@@ -12,7 +12,8 @@ namespace ballast::insight {
 
 struct Suspect {
   Cause cause = Cause::compute;
-  // Of the worker, lane or shard; 0 of what is all's. Of a server link: so many as there are shards is that of all.
+  // Of the worker, lane or shard; 0 of what is all's. Of a server link: so many as there are shards is that of all. Of
+  // what passes: shards come after the workers.
   std::size_t place = 0;
   double severity = 1;
   bool operator==(const Suspect& other) const { return cause == other.cause && place == other.place; }

@@ -5,6 +5,7 @@
 #include "insight/declared_lines.h"
 #include "insight/link_times.h"
 #include "insight/medians.h"
+#include "insight/standstills.h"
 
 namespace ballast::insight {
 namespace {
@@ -212,6 +213,10 @@ void TakenTimes::of_contributions() {
   for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
     of_lane(lane, summed);
   }
+  times_.standstills = standstills_of_shards(lanes_, times_.shards.size(), span_);
+  for (auto& each : times_.standstills) {
+    each /= static_cast<double>(times_.steps);
+  }
   for (auto& [chunk, spans] : summed) {
     if (chunk < times_.sum.size()) {
       times_.sum[chunk] = mean(spans);
@@ -225,8 +230,12 @@ void TakenTimes::of_lane(std::size_t lane, std::map<ChunkId, std::vector<double>
   double span_of_work = 0;
   double known = 0;
   double messages = 0;
+  const Standstills standstills(*lanes_[lane]);
   for (const auto& record : lanes_[lane]->records) {
     const auto at = lanes_[lane]->on_lead(record.second);
+    if (record.kind == TraceKind::work && standstills.has(record)) {
+      continue;  // it says nothing of what it does as a rule
+    }
     if (record.kind == TraceKind::work && at > span_.began && at <= span_.ended + kWorkSpan) {
       span_of_work += between(record.first, record.second);
       busy += static_cast<double>(record.third);

@@ -34,7 +34,8 @@ std::string name_of(const JobTimes& times, const Suspect& one) {
     case Cause::worker_link:
       break;
   }
-  return times.workers[one.place].name;
+  const auto workers = times.workers.size();
+  return one.place < workers ? times.workers[one.place].name : "shard " + std::to_string(one.place - workers);
 }
 
 // Loss makes a link slow, and so does delay: a connection carries no more than is under way at a time.
@@ -134,7 +135,8 @@ std::optional<Verdict> verdict(const JobTimes& times, const std::vector<Severity
                   ratio(*as_is, (*each)[i].alone),
                   ratio((*each)[i].with_it, *ideal),
                   0,
-                  {}};
+                  {},
+                  one.place};
     if (one.cause == Cause::worker_link) {
       found.trouble = trouble_of(times, one.place);
     }

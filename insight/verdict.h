@@ -1,6 +1,7 @@
 // What holds a job back, and what it would gain without it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -14,7 +15,7 @@ namespace ballast::insight {
 // What may hold a job back.
 enum class Cause : std::uint8_t {
   compute,      // of a worker
-  passing,      // slots of a worker that took much longer than its others
+  passing,      // slots of a worker that took much longer than its others, or a server that stood still for a while
   data,         // of a worker: its examples
   worker_link,  // both ways
   server_link,  // of a shard, both ways
@@ -36,6 +37,7 @@ struct Finding {
   double cost = 1;      // the job with all but this mended takes so many times as long as with all mended
   double lost = 0;      // seconds, of what was looked at: of what passes
   std::optional<LinkTrouble> trouble = {};  // of a worker's link
+  std::size_t place = 0;                    // as Suspect has it
 };
 
 struct Verdict {
@@ -45,6 +47,12 @@ struct Verdict {
   double slowdown = 1;         // against the job with all that is found mended, or one of it if that gains more
   std::vector<Finding> found;  // the one first that matters most
   Slot items = 0;              // of a step, of a job in items: any so many are one; 0: it is in rounds
+
+  // A replay that takes so much longer or less long than the job leaves something out that matters.
+  [[nodiscard]] bool is_far() const {
+    constexpr double kFar = 1.2;
+    return replayed > kFar * step || step > kFar * replayed;
+  }
 };
 
 // By replays of what is measured, as it is and mended: a worker that computes slowly as its peers do (the median of

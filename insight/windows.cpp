@@ -163,11 +163,31 @@ TimeSpan span_of_items(const JobTrace& trace, const Window& window) {
   return span;
 }
 
+std::vector<WholeStep> whole_until(const JobTrace& trace, Step until) {
+  auto whole = whole_steps(trace, std::numeric_limits<std::size_t>::max());
+  std::erase_if(whole, [until](const WholeStep& each) { return each.step > until; });
+  return whole;
+}
+
+// A change shows beside what was before it.
+Step looked_at_from(Step begin, Step last, std::size_t steps) {
+  return last - std::min<Step>(last - begin, 2 * steps - 1);
+}
+
 }  // namespace
 
+bool begins_at_change(const JobTrace& trace, const WindowsWanted& wanted, const Window& newest) {
+  const auto whole = whole_until(trace, wanted.until);
+  if (newest.steps() >= wanted.steps || whole.size() < 2) {
+    return false;
+  }
+  const auto last = newest.last;
+  const auto looked_at = looked_at_from(whole[1].step, last, wanted.steps);
+  return newest.first > looked_at && Series(trace, whole).alike_since(looked_at, last) == newest.first;
+}
+
 std::vector<Window> windows(const JobTrace& trace, const WindowsWanted& wanted) {
-  auto whole = whole_steps(trace, std::numeric_limits<std::size_t>::max());
-  std::erase_if(whole, [&](const WholeStep& each) { return each.step > wanted.until; });
+  const auto whole = whole_until(trace, wanted.until);
   std::vector<Window> found;
   if (std::ssize(whole) <= kLeastAlike) {
     return found;
@@ -180,8 +200,7 @@ std::vector<Window> windows(const JobTrace& trace, const WindowsWanted& wanted) 
   const auto newest = whole.back().step;
   auto last = newest;
   while (found.size() < wanted.most && last + 1 >= begin + kLeast) {
-    // A change shows beside what was before it.
-    const auto looked_at = last - std::min<Step>(last - begin, 2 * wanted.steps - 1);
+    const auto looked_at = looked_at_from(begin, last, wanted.steps);
     const auto full = last - std::min<Step>(last - begin, wanted.steps - 1);
     const auto since = series.alike_since(looked_at, last);
     const auto first = std::max(full, since);

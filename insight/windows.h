@@ -27,6 +27,9 @@ struct WindowsWanted {
 // are measured as a whole, or it is not known in which mode the job is.
 std::vector<Window> windows(const JobTrace& trace, const WindowsWanted& wanted);
 
+// Whether the newest of them begins where something has changed, and has fewer steps than were wanted for that.
+bool begins_at_change(const JobTrace& trace, const WindowsWanted& wanted, const Window& newest);
+
 // What was measured in the window, with the updates of the step before it, whose end is its begin; of a job in items
 // what ended in its time. Of a worker that computed nothing in it the last slots before: it is as fast as it was then,
 // as far as anybody knows.

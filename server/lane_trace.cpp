@@ -129,8 +129,10 @@ void LaneTrace::committed(std::uint64_t ticket, Micros now, const JournalDisk& d
   while (!appends_.empty() && appends_.begin()->first <= ticket) {
     const auto& append = appends_.begin()->second;
     const auto slot = static_cast<Slot>(append.item % updates_);
-    const auto most = now - append.at;  // a call that was under way then counts with all that it took
-    const auto waited = std::min(most, micros_of(disk.waited - append.disk.waited));
+    const auto most = now - append.at;
+    // Of a call that was under way then what it had taken by then was nobody's wait.
+    const auto before = append.disk.waited + append.disk.under_way;
+    const auto waited = std::min(most, micros_of(std::max(disk.waited - before, std::chrono::nanoseconds(0))));
     ring_.add({.step = append.item / updates_,
                .first = append.at,
                .second = now,

@@ -15,6 +15,7 @@
 #include "cli/asking/trace_collector.h"
 #include "cli/keys/operator_keys.h"
 #include "common/command/usage_error.h"
+#include "common/telling/amounts.h"
 #include "insight/analysis_text.h"
 #include "insight/raw_trace.h"
 
@@ -49,7 +50,7 @@ std::optional<insight::JobTrace> trace_of(const AnalyzeOptions& options) {
 void tell(const AnalyzeOptions& options, const insight::JobTrace& trace, const insight::Analysis& analysis) {
   std::string text;
   if (options.json) {
-    text = absent_json(trace) + severity_json(analysis.severities) + verdict_json(analysis);
+    text = severity_json(analysis.severities) + absent_json(trace) + verdict_json(analysis);
     text += analysis.verdict ? advice_json(analysis.advice) : "";
   } else {
     text = analysis_lines(trace, analysis, options.steps, options.all);
@@ -89,9 +90,10 @@ bool has_begun(JobPhase phase) {
 
 void tell_wait(const Status& status, const AnalyzeOptions& options) {
   const auto first = (status.step / options.steps + 1) * options.steps;
-  std::fprintf(stderr, "job %s, at step %llu of %llu: the first analysis comes with step %llu\n", status.job.c_str(),
-               static_cast<unsigned long long>(status.step), static_cast<unsigned long long>(status.steps),
-               static_cast<unsigned long long>(first));
+  std::fprintf(stderr, "job %s, at step %llu of %llu: %s\n", status.job.c_str(), number(status.step),
+               number(status.steps),
+               first > status.steps ? "it ends before so many more are whole; look at fewer (--steps)"
+                                    : ("the first analysis comes with step " + std::to_string(first)).c_str());
 }
 
 // Windows end where the number of steps does, so that each is looked at once.
@@ -114,7 +116,7 @@ int follow(const AnalyzeOptions& options) {
     } else if (!until && has_begun(status->phase) && !is_over(status->phase)) {
       tell_wait(*status, options);
     }
-    until = has_begun(status->phase) ? std::optional(whole) : std::nullopt;
+    until = until || has_begun(status->phase) ? std::optional(whole) : std::nullopt;
     if (is_over(status->phase)) {
       return 0;
     }

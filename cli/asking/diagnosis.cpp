@@ -206,9 +206,8 @@ class Look {
     }
   }
 
-  // Lanes leave before the lead does.
   void silent() {
-    if (seen_.after && (is_over(seen_.after->phase) || seen_.after->phase == JobPhase::finishing)) {
+    if (seen_.after && (is_over(seen_.after->phase) || (diagnosis_.goes_on && is_leaving()))) {
       return;
     }
     for (const auto& name : seen_.silent) {
@@ -219,6 +218,9 @@ class Look {
       found(count_text(seen_.unasked, "more process", "more processes") + " could not be asked meanwhile", "");
     }
   }
+
+  // Lanes may leave before the lead does.
+  [[nodiscard]] bool is_leaving() const { return seen_.after->phase == JobPhase::finishing; }
 
   const JobSeen& seen_;
   Diagnosis diagnosis_;

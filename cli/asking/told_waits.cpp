@@ -132,7 +132,11 @@ class ToldWaits {
     }
   }
 
+  // Where a shard keeps all waiting workers bring nothing for its sake.
   void sessions() {
+    if (seen_.after->waits_for.starts_with("shard ")) {
+      return;
+    }
     for (const auto& session : seen_.after->sessions) {
       if (session.live && !session.held_up.empty()) {
         add(kLead, "worker " + session.name, session.held_up);

@@ -110,8 +110,8 @@ constexpr std::array<TopHeading, kTopColumns> kTopHeadings = {{{"worker", kNameW
                                                                {"pull ms", 9},
                                                                {"comp ms", 9},
                                                                {"push ms", 9},
-                                                               {"up/s", 10},
-                                                               {"down/s", 10}}};
+                                                               {"up link", 10},
+                                                               {"down link", 10}}};
 
 std::string heading(const TopView& view) {
   std::string text;

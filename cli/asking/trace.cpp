@@ -1,7 +1,9 @@
 #include "cli/asking/trace.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <fstream>
 #include <iostream>
 #include <stdexcept>
@@ -31,11 +33,12 @@ void write_trace(const TraceOptions& options, const insight::JobTrace& trace) {
     }
     return;
   }
+  errno = 0;
   std::ofstream out(options.output, std::ios::binary);
   write_to(out, options, trace);
   out.close();
   if (!out) {
-    throw std::runtime_error("cannot write " + options.output);
+    throw std::runtime_error("cannot write " + options.output + ": " + std::strerror(errno));
   }
 }
 
@@ -48,7 +51,7 @@ void tell_clocks(const insight::JobTrace& trace) {
       std::fprintf(stderr, "%s: how its clock stands to the lead's is not known; its times are its own\n",
                    process.name.c_str());
     } else if (process.clock->error > kGoodClock) {
-      std::fprintf(stderr, "%s: its times are right by %.1f ms: no answer of the lead's has come to it any faster\n",
+      std::fprintf(stderr, "%s: its times may be off by %.1f ms: the lead's clock is known to it no better\n",
                    process.name.c_str(), static_cast<double>(process.clock->error) / 1000);
     }
   }

@@ -327,6 +327,16 @@ int run_cluster(const Job& job, const RunOptions& options, const RunFolder& fold
   }
 }
 
+// By a signal that has come meanwhile: the exit code.
+std::optional<int> told_to_end(const Signals& signals) {
+  while (const auto signal = signals.next()) {
+    if (*signal == SIGINT || *signal == SIGTERM || *signal == SIGHUP) {
+      return kExitSignal + *signal;
+    }
+  }
+  return std::nullopt;
+}
+
 int run_new(const RunOptions& options) {
   const auto base = load_job(options.job, options.overrides);
   const auto job = make_job(with_absolute_places(load_job(options.job, all_overrides(options, base), Fit::judged)));
@@ -349,6 +359,9 @@ int run_again(const RunOptions& options) {
   Signals signals;
   const auto ledger = ledger_to_resume(folder, job);
   const auto text = resume_text(folder, job, ledger);
+  if (const auto code = told_to_end(signals)) {
+    return *code;  // nothing has been changed
+  }
   const auto events = open_events(options.show.events);
   const FormerJobFile former(folder);
   write_atomically(folder.job_file(), job.yaml);

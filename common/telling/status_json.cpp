@@ -34,6 +34,7 @@ Json session_json(const SessionStatus& session) {
   json["up"] = session.up;
   json["down"] = session.down;
   json["share"] = session.share;
+  json["said_goodbye"] = session.said_goodbye;
   return json;
 }
 

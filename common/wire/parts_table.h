@@ -310,7 +310,8 @@ struct Described<SessionStatus> : Plain<SessionStatus, schema::SessionStatus> {
                                      since(14, BALLAST_FIELD(lag, kSpans)),
                                      since(14, BALLAST_FIELD(up, kBytes)),
                                      since(14, BALLAST_FIELD(down, kBytes)),
-                                     since(14, BALLAST_FIELD(share, AtMost{kMaxSlots}))};
+                                     since(14, BALLAST_FIELD(share, AtMost{kMaxSlots})),
+                                     since(14, BALLAST_FIELD(said_goodbye))};
 };
 
 template <>

@@ -185,6 +185,7 @@ void Lead::tell_members(Status& status) const {
                                session.refusal, session.beat.phases});
     const auto since = overtaken.find(id);
     status.sessions.back().overtaken = since == overtaken.end() ? 0 : static_cast<std::uint64_t>(now_ - since->second);
+    status.sessions.back().said_goodbye = session.said_goodbye;
     course_.tell(id, status.sessions.back());
     if (status.phase != JobPhase::training) {
       status.sessions.back().held_up.clear();  // as it was when work was last given out

@@ -15,12 +15,15 @@ class PaceMeter {
   static constexpr Micros kWindow = 6'000'000;
   static constexpr Micros kSampleEvery = 200'000;
 
-  // `training`: time trained so far. What is counted may go back, with the job: then nothing is known at first. Steps
-  // before the first example are those that a lead finds done (journals may have them after it has begun).
+  // `training`: time trained so far. What is counted may go back, with the job: then nothing is known at first. What
+  // comes before training begins, and steps without examples, is what a lead finds done: journals tell it late.
   void observe(Micros training, std::uint64_t examples, Step step) {
-    if (examples == 0 ||
-        (!samples_.empty() && (examples < samples_.back().examples || training < samples_.back().training))) {
+    if (!samples_.empty() && (examples < samples_.back().examples || training < samples_.back().training)) {
       samples_.clear();
+    }
+    if (samples_.size() == 1 && (training == samples_.front().training || examples == samples_.front().examples)) {
+      samples_.front() = {samples_.front().training, examples, step};
+      return;
     }
     if (!samples_.empty() && training - samples_.back().training < kSampleEvery) {
       return;

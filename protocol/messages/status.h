@@ -42,6 +42,7 @@ struct SessionStatus {
   std::uint64_t up = 0;         // bytes a second that its contributions get through; 0: not known
   std::uint64_t down = 0;       // and its weights
   Slot share = 0;               // slots of its standing range
+  bool said_goodbye = false;    // of one that is over: else it was lost
   bool operator==(const SessionStatus&) const = default;
 };
 

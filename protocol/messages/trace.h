@@ -24,10 +24,10 @@ enum class TraceKind : std::uint8_t {
   update,        // a chunk: covered, begun, applied
   reply,         // a chunk's version: handed to the transport, taken by the kernel
   snapshot,      // the lane's part of it: begun, durable
-  journal,       // an item's record: given to the journal, committed, so many microseconds of it (at least 1) that its
-                 // thread
-                 // waited for the disk, so many of them in syncs
-  work,          // of the lane's thread: since, until, so many microseconds of it not waiting, so many on a processor
+  // An item's record: given to the journal, committed; and two spans of that, in microseconds: for how long the
+  // journal's thread waited for the disk (at least 1), and of that in syncs that `durability.fsync` asks for.
+  journal,
+  work,  // of the lane's thread: since, until, so many microseconds of it not waiting, so many on a processor
   // ---- of the lead
   decision,  // of a step, where the update needs the whole gradient: all had reported, was sent
   // ---- of a worker or a lane: its connection to the peer, as the kernel has it, over tcp

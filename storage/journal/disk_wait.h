@@ -1,6 +1,7 @@
 // For how long a journal's thread has waited for its disk.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -17,28 +18,43 @@ class DiskWait {
  public:
   void begin() { runnable_.emplace(); }
 
-  // What it returns. All of the call counts that the thread neither computes nor waits for a processor.
+  // What the call returns. Of it all counts that the thread neither computes nor waits for a processor; once, where it
+  // makes others that are measured. `syncs`: those that durability.fsync asks for.
   template <typename Call>
   auto measure(Call&& call, bool syncs) {
-    const auto begun = std::chrono::steady_clock::now();
-    const auto runnable = runnable_->now();
+    const bool is_outer = begun_ == 0;
+    const auto runnable = runnable_->now();  // before the clock is read, and after: what is between is no wait
+    const auto begun = now();
+    if (is_outer) {
+      begun_ = begun;
+    }
     auto result = std::forward<Call>(call)();
-    const auto waited = (std::chrono::steady_clock::now() - begun) - (runnable_->now() - runnable);
-    if (waited.count() > 0) {
-      waited_ += static_cast<std::uint64_t>(waited.count());
-      syncing_ += syncs ? static_cast<std::uint64_t>(waited.count()) : 0;
+    const auto took = now() - begun;
+    const auto waited = std::max<std::int64_t>(0, took - (runnable_->now() - runnable).count());
+    syncing_ += syncs ? waited : 0;
+    if (is_outer) {
+      waited_ += waited;
+      begun_ = 0;
     }
     return result;
   }
 
   [[nodiscard]] JournalDisk so_far() const {
-    return {std::chrono::nanoseconds(waited_.load()), std::chrono::nanoseconds(syncing_.load())};
+    const auto begun = begun_.load();
+    return {std::chrono::nanoseconds(waited_.load()), std::chrono::nanoseconds(syncing_.load()),
+            std::chrono::nanoseconds(begun == 0 ? 0 : std::max<std::int64_t>(0, now() - begun))};
   }
 
  private:
+  // Nanoseconds.
+  static std::int64_t now() {
+    return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
+  }
+
   std::optional<RunnableTime> runnable_;
-  std::atomic<std::uint64_t> waited_ = 0;   // nanoseconds
-  std::atomic<std::uint64_t> syncing_ = 0;  // of them in syncs
+  std::atomic<std::int64_t> waited_ = 0;
+  std::atomic<std::int64_t> syncing_ = 0;  // of them
+  std::atomic<std::int64_t> begun_ = 0;    // the outermost call that is under way; 0: there is none
 };
 
 }  // namespace ballast

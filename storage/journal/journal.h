@@ -79,7 +79,8 @@ struct JournalCounters {
 // computing nor for want of a processor.
 struct JournalDisk {
   std::chrono::nanoseconds waited{};
-  std::chrono::nanoseconds syncing{};  // of that in syncs
+  std::chrono::nanoseconds syncing{};    // of that in syncs that JournalSync asks for
+  std::chrono::nanoseconds under_way{};  // that the present call has taken, whatever for
 };
 
 // Thread-safe but for open() and the destructor. Error texts name the file, the offset where there is one, and the

@@ -315,7 +315,8 @@ StoreStatus JournalWriter::check_room() {
                                "make room on it"};
 }
 
-StoreStatus JournalWriter::write_group() {
+// Up to where the group counts as committed.
+StoreStatus JournalWriter::write_down() {
   if (auto room = group_.empty() ? StoreStatus{} : check_room(); !room.ok()) {
     return room;
   }
@@ -323,7 +324,7 @@ StoreStatus JournalWriter::write_group() {
     return prepared;
   }
   const bool all_synced = tail_->is_synced();
-  if (auto written = disk_.measure([this] { return tail_->write(group_, progress_.synced); }, false); !written.ok()) {
+  if (auto written = tail_->write(group_, progress_.synced); !written.ok()) {
     return written;
   }
   if (options_.sync == JournalSync::always) {
@@ -334,6 +335,14 @@ StoreStatus JournalWriter::write_group() {
   tail_->keep();
   if (all_synced) {
     next_sync_ = Clock::now() + options_.interval;
+  }
+  return {};
+}
+
+StoreStatus JournalWriter::write_group() {
+  auto written = disk_.measure([this] { return write_down(); }, false);
+  if (!written.ok() || group_.empty()) {
+    return written;
   }
   {
     const std::scoped_lock lock(mutex_);
@@ -353,7 +362,7 @@ StoreStatus JournalWriter::write_group() {
 
 StoreStatus JournalWriter::sync_tail() {
   const auto begun = Clock::now();
-  auto status = disk_.measure([this] { return tail_->sync(); }, true);
+  auto status = disk_.measure([this] { return tail_->sync(); }, options_.sync != JournalSync::never);
   const auto ended = Clock::now();
   next_sync_ = ended + options_.interval;
   const std::scoped_lock lock(mutex_);

@@ -91,6 +91,7 @@ class JournalWriter {
   void take_group();
   StoreStatus work();
   StoreStatus write_all();
+  StoreStatus write_down();
   StoreStatus write_group();
   StoreStatus check_room();
   StoreStatus sync_tail();

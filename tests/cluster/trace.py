@@ -7,6 +7,7 @@ import os
 import shutil
 import signal
 import subprocess
+import time
 import unittest
 
 import harness
@@ -175,18 +176,47 @@ class Trace(Asking):
         finally:
             os.kill(gone, signal.SIGCONT)
         self.assertTrue(told.startswith("missing, "), told)
-        self.assertIn("\n  worker worker-1 has gone, and is not back\n", told)
-        self.assertEqual(json.loads(of_file.splitlines()[0]), {"who": "worker worker-1", "absent": "has gone, and is not back"})
+        self.assertRegex(told, r"\n  worker worker-1 was lost at step \d+, and is not back\n")
+        missing = [line for line in map(json.loads, of_file.splitlines()) if "absent" in line]
+        self.assertEqual([line["who"] for line in missing], ["worker worker-1"], of_file)
         self.assertEqual(run.control("stop").returncode, 0)
+
+    def test_a_server_that_stood_still_is_named_and_nobody_else(self):
+        run = self.start(self.job(jobs.emulated(steps=100000, compute_ms=20)),
+                         options=["--workers", "3", "--shards", "2"])
+        run.wait_for_step(40)
+        server = run.entry("server", 1)["pid"]
+        os.kill(server, signal.SIGSTOP)
+        try:
+            time.sleep(2)
+            held = harness.ballast("analyze", run.folder).stdout
+            time.sleep(3)
+        finally:
+            os.kill(server, signal.SIGCONT)
+        self.assertRegex(held, "^NO PROGRESS: .*shard 1")
+        self.assertNotIn("worker-0", held)
+
+        def analyzed():
+            """Once steps after it, from which the one it was in can be told, are there; it stays among the last hundred for long."""
+            told = harness.ballast("analyze", run.folder, "--json", "--steps", "100", "--windows", "1").stdout
+            found = [json.loads(line) for line in told.splitlines()]
+            return found if any("slowdown" in one and one["last_step"] > step + 4 for one in found) else None
+        step = run.status()["step"]
+        found = run.wait_until("an analysis", analyzed)
+        self.assertEqual(run.control("stop").returncode, 0)
+        costly = [one for one in found if "cause" in one and max(one["gain"], one["cost"]) > 1.1]
+        self.assertEqual([(one["who"], one["cause"]) for one in costly], [("shard 1", "passing stops")], found)
+        self.assertGreater(costly[0]["lost_s"], 3)
 
     def test_an_analysis_that_is_followed_says_when_the_first_one_comes(self):
         run = self.start(self.job(jobs.emulated(steps=100000, compute_ms=50)), options=["--workers", "1"])
         run.wait_until("the lead", lambda: (run.folder / "lead.address").exists())
-        with subprocess.Popen([harness.BALLAST, "analyze", run.folder, "--follow", "--steps", "10"], stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE, text=True) as follows:
-            self.assertRegex(follows.stderr.readline(), r"at step \d+ of 100000: the first analysis comes with step \d+0\n")
-            self.assertRegex(follows.stdout.readline(), r"^job \S+, steps \d+ to \d*9")
-            follows.terminate()
+        out = self.folder / "followed"
+        follows = self.start_process(harness.BALLAST, "analyze", run.folder, "--follow", "--steps", "10", out=out)
+        self.wait_for("an analysis", lambda: ", steps " in out.read_text())
+        follows.terminate()
+        self.assertRegex(out.read_text(), r"at step \d+ of 100000: the first analysis comes with step \d+0\n"
+                                          r"job \S+, steps \d+ to \d*9")
         self.assertEqual(run.control("stop").returncode, 0)
 
     def test_a_raw_trace_is_not_written_over_one_for_perfetto(self):

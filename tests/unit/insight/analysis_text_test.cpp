@@ -44,7 +44,7 @@ TEST_CASE("what is slow is told in a line each, the rest only if it is asked for
 
 TEST_CASE("where nobody is slow that is said, and so it is where nothing was computed") {
   CHECK(severity_lines(of_steps(0, 9), insight::Window{3, 3}, {kFound[3], kFound[3]}, false) ==
-        "job a, steps 3 to 3\nnobody is slower than his peers\n");
+        "job a, steps 3 to 3\nnobody is slower than his peers as a rule\n");
   CHECK(severity_lines({"a", {}}, std::nullopt, {}, true)
             .starts_with("job a: no slot was computed, so nothing can be told"));
 }
@@ -115,18 +115,40 @@ TEST_CASE("of a window that is shorter than it was to be it is said why") {
   CHECK(first_line(20) == "job a, steps 3 to 9 (not 20: those before took another time)");
 }
 
+TEST_CASE("of a job that stands still that is said first, and of who is missing what there is to do") {
+  auto trace = of_steps(3, 22);
+  insight::Analysis analysis;
+  analysis.window = insight::Window{3, 22};
+  analysis.verdict = insight::Verdict{20, 592, 600, 1, {}};
+  const auto text = [&] { return analysis_lines(trace, analysis, 20, false); };
+  CHECK(text().starts_with("job a, "));
+  CHECK(text().ends_with("advice: leave it as it is; nothing that was tried gains 3 %\n"));
+  trace.absent = {1, {{"worker x", "was lost at step 9, and is not back"}}};
+  CHECK(text().ends_with("advice: bring back who is missing; nothing else that was tried gains 3 %\n"));
+  trace.held = "it waits for shard 1";
+  CHECK(text().starts_with(
+      "NO PROGRESS: it waits for shard 1; what follows was before that (`ballast doctor` says more)\nmissing, "));
+  analysis.verdict->replayed = 200;
+  CHECK(
+      text().ends_with("advice: none, for the replay leaves out what matters here: look at a trace (`ballast "
+                       "trace`)\n"));
+}
+
 TEST_CASE("workers that bring nothing come first, with the reason") {
   auto trace = of_steps(3, 22);
   CHECK(absent_lines(trace).empty());
-  trace.absent = {{"worker x", "has gone, and is not back"}};
+  trace.absent = {1, {{"worker x", "was lost at step 9, and is not back"}}};
   const std::string told =
       "missing, and in no figure below (`ballast doctor` looks for the reason):\n"
-      "  worker x has gone, and is not back\n";
+      "  worker x was lost at step 9, and is not back\n";
   CHECK(absent_lines(trace) == told);
   CHECK(analysis_lines(trace, {}, 20, false).starts_with(told + "job a, "));
-  CHECK(absent_json(trace) == "{\"who\":\"worker x\",\"absent\":\"has gone, and is not back\"}\n");
-  trace.absent.resize(8, {"worker y", "is refused: other data"});
-  CHECK(absent_lines(trace).ends_with("  worker y is refused: other data\n  and 3 more\n"));
+  CHECK(absent_json(trace) == "{\"who\":\"worker x\",\"absent\":\"was lost at step 9, and is not back\"}\n");
+  trace.processes.clear();
+  CHECK(analysis_lines(trace, {}, 20, false).starts_with(told + "job a: no slot was computed"));
+  trace.absent.first.resize(8, {"worker y", "is refused: other data"});
+  trace.absent.count = 3'000;
+  CHECK(absent_lines(trace).ends_with("  worker y is refused: other data\n  and 2995 more\n"));
 }
 
 std::vector<insight::LastingCause> lasting() {
@@ -171,22 +193,19 @@ TEST_CASE("what to change is told in plain words, with what it gains") {
         "advice: 1 worker does as well: a step takes 1.0 % more with the fastest\n");
   CHECK(advice_line({Change::fewer_workers, {}, 2, 1.02}) ==
         "advice: 2 workers do as well: a step takes 0.0 % more with the fastest\n");
-  CHECK(advice_line({Change::mend, {"shard 0 lane 1"}, 0, 1.25}) ==
-        "advice: mend what holds up shard 0 lane 1: a step then takes 20.0 % less; no setting of the job gains as "
-        "much\n");
+  CHECK(
+      advice_line({Change::mend, {"shard 0 lane 1"}, 0, 1.25}) ==
+      "advice: mend what holds up shard 0 lane 1: a step then takes 20.0 % less; nothing else that was tried gains as "
+      "much\n");
   using insight::Cause;
   CHECK(advice_line({Change::mend, {"shard 0 lane 1"}, 0, 1.25, {}, 1, {Cause::processor}}) ==
         "advice: mend what holds up shard 0 lane 1 (it lacks a processor: give its machine more, or run less beside "
-        "it): a step then takes 20.0 % less; no setting of the job gains as much\n");
-  CHECK(advice_line({Change::mend,
-                     {"worker a", "worker b", "worker a"},
-                     0,
-                     1.25,
-                     {},
-                     1,
-                     {Cause::compute, Cause::data, Cause::worker_link}}) ==
-        "advice: mend what holds up worker a and worker b: a step then takes 20.0 % less; no setting of the job gains "
-        "as much\n");
+        "it): a step then takes 20.0 % less; nothing else that was tried gains as much\n");
+  const std::vector<std::string> many = {"worker a", "worker b", "worker c", "worker d", "worker e"};
+  CHECK(
+      advice_line({Change::mend, many, 0, 1.25, {}, 1, std::vector<Cause>(5, Cause::compute)}) ==
+      "advice: mend what holds up worker a, worker b, worker c, worker d and worker e: a step then takes 20.0 % less; "
+      "nothing else that was tried gains as much\n");
   CHECK(advice_line({Change::slots, {}, 12, 1.25, {"worker b"}, 2}) ==
         "advice: cut a step into 12 slots (other sums, so other bits): a step then takes 20.0 % less; if what holds up "
         "worker b can be mended, 50.0 % less\n");

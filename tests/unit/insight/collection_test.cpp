@@ -107,38 +107,69 @@ TEST_CASE("collection: no more than the most, and who has more is named") {
 TEST_CASE("collection: workers that bring nothing are said, and why") {
   Asked asked;
   auto& sessions = asked.status.sessions;
-  const auto add = [&](const char* name, bool live, const char* refusal, const char* held_up) {
-    SessionStatus session;
+  const auto add = [&](const std::string& name, bool live, Step step = 0) -> SessionStatus& {
+    auto& session = sessions.emplace_back();
     session.name = name;
     session.live = live;
-    session.refusal = refusal;
-    session.held_up = held_up;
-    sessions.push_back(session);
+    session.step = step;
+    return session;
   };
   sessions.front().live = true;
-  add("gone", false, "", "");
-  add("gone", false, "", "");
-  add("back", false, "", "");
-  add("back", true, "", "");
-  add("late", true, "", "not heard of for 900 ms");
-  add("other", true, "other data", "");
-  add("left refused", false, "other data", "");
+  add("gone", false, 40);
+  add("gone", false, 57);
+  add("earlier", false, 12);
+  add("back", false, 50);
+  add("back", true);
+  add("left", false, 60).said_goodbye = true;
+  add("late", true).held_up = "not heard of for 900 ms";
+  add("other", false).refusal = "other data";
+  add("other", false).refusal = "other data";
+  add("let in", false).refusal = "other data";
+  add("let in", true);
   const auto absent_in = [&] {
     Told told;
     told.records = {{kCollectedLane, 5}, {kCollectedWorker, 3}};
     return collect(asked.status, asked.who, 20, 1'000, std::ref(told)).trace.absent;
   };
   asked.status.phase = JobPhase::training;
-  CHECK(absent_in() == std::vector<Absent>{{"worker gone", "has gone, and is not back"},
-                                           {"worker late", "is not counted on: not heard of for 900 ms"},
-                                           {"worker other", "is refused: other data"}});
+  CHECK(absent_in().count == 4);
+  CHECK(absent_in().first == std::vector<Absent>{{"worker late", "is not counted on: not heard of for 900 ms"},
+                                                 {"worker other", "is refused: other data"},
+                                                 {"worker gone", "was lost at step 57, and is not back"},
+                                                 {"worker earlier", "was lost at step 12, and is not back"}});
+  asked.status.waits_for = "shard 1";  // then nobody is counted on
+  CHECK(absent_in().first[0].who == "worker other");
+  asked.status.waits_for.clear();
   asked.status.phase = JobPhase::finishing;  // all go
-  CHECK(absent_in().empty());
+  CHECK(absent_in() == AllAbsent{});
   asked.status.phase = JobPhase::training;
   for (int i = 0; i < 150; ++i) {
-    add(("w" + std::to_string(i)).c_str(), false, "", "");
+    add("w" + std::to_string(i), false, 100);
   }
-  CHECK(absent_in().size() == 100);
+  CHECK(absent_in().count == 154);
+  CHECK(absent_in().first.size() == 100);
+  CHECK(absent_in().first[0].who == "worker late");
+}
+
+TEST_CASE("collection: what the whole job waits for is said") {
+  Asked asked;
+  std::size_t lane_records = 5;
+  const auto held_in = [&] {
+    Told told;
+    told.records = {{kCollectedLane, lane_records}, {kCollectedWorker, 3}};
+    if (lane_records == 0) {
+      told.records.erase(kCollectedLane);
+    }
+    return collect(asked.status, asked.who, 20, 1'000, std::ref(told)).trace.held;
+  };
+  asked.status.phase = JobPhase::training;
+  CHECK(held_in().empty());
+  lane_records = 0;
+  CHECK(held_in() == "shard 0 lane 0 does not answer");
+  asked.status.waits_for = "shard 1 (lane 0), not heard of for 7420 ms";
+  CHECK(held_in() == "it waits for shard 1 (lane 0), not heard of for 7420 ms");
+  asked.status.phase = JobPhase::paused;
+  CHECK(held_in() == "its user has paused it");
 }
 
 }  // namespace

@@ -84,11 +84,29 @@ TEST_CASE("raw trace: what is written is read, to the last bit") {
 TEST_CASE("raw trace: who did not answer is kept") {
   auto trace = random_trace(1);
   trace.silent = {"worker \"x\"", "shard 0 lane 1"};
-  trace.absent = {{"worker \"y\"", "has gone, and is not back"}};
+  trace.held = "its user has paused it";
+  trace.absent = {7, {{"worker \"y\"", "was lost at step 5, and is not back"}}};
   std::istringstream in(written(trace));
   const auto read = read_raw_trace(in);
   CHECK(read.silent == trace.silent);
   CHECK(read.absent == trace.absent);
+  CHECK(read.held == trace.held);
+}
+
+TEST_CASE("raw trace: what a terminal would follow is taken out of names in somebody's file") {
+  auto trace = random_trace(1);
+  trace.job = "a\x1b[2J\nadvice: b";
+  trace.processes.at(0).name = "lead\x7f";
+  trace.silent = {"x\r"};
+  trace.held = "\x1b";
+  trace.absent = {1, {{"w\n", "\t"}}};
+  std::istringstream in(written(trace));
+  const auto read = read_raw_trace(in);
+  CHECK(read.job == "a [2J advice: b");
+  CHECK(read.processes.at(0).name == "lead ");
+  CHECK(read.silent.at(0) == "x ");
+  CHECK(read.held == " ");
+  CHECK(read.absent.first.at(0) == Absent{"w ", " "});
 }
 
 TEST_CASE("raw trace: what is none is refused with a reason") {

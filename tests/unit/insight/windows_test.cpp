@@ -107,6 +107,22 @@ TEST_CASE("windows: none has steps before and after a change of a step's time") 
   CHECK(windows(job.trace(), {20, 3}) == Windows{{5, 24}, {25, 44}, {45, 59}});
 }
 
+TEST_CASE("windows: it is told whether one is short for a change, or because no more was measured") {
+  const auto is_cut = [](const MadeJob& job, const WindowsWanted& wanted) {
+    return begins_at_change(job.trace(), wanted, windows(job.trace(), wanted).back());
+  };
+  const auto later = [](Step change) {
+    return MadeJob(
+        60, [change](Step step, std::size_t worker) { return step >= change && worker == 1 ? 250'000 : 100'000; });
+  };
+  CHECK(is_cut(later(45), {20, 3}));
+  CHECK(is_cut(later(45), {20, 1}));
+  CHECK(is_cut(later(45), {100, 1}));
+  CHECK_FALSE(is_cut(later(30), {20, 3}));  // which has all that it wants
+  CHECK_FALSE(is_cut(MadeJob(51, alike), {100, 3}));
+  CHECK_FALSE(is_cut(MadeJob(5, alike), {20, 3}));
+}
+
 TEST_CASE("windows: a long one ends before a change that was a few steps ago") {
   const MadeJob job(150, [](Step step, std::size_t worker) { return step >= 144 && worker == 1 ? 250'000 : 100'000; });
   CHECK(windows(job.trace(), {20, 1}) == Windows{{144, 149}});

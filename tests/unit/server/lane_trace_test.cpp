@@ -153,9 +153,11 @@ TEST_CASE("lane trace: of what a record waits it is told what the journal's thre
   };
   CHECK(disk_of({microseconds(500), microseconds(40)}, {microseconds(560), microseconds(60)}) == std::pair(60UL, 20UL));
   CHECK(disk_of({microseconds(700), microseconds(60)}, {microseconds(700), microseconds(60)}) == std::pair(1UL, 0UL));
-  // A call was under way when it came.
-  CHECK(disk_of({microseconds(800), microseconds(60)}, {microseconds(999), microseconds(259)}) ==
-        std::pair(100UL, 100UL));
+  // A call was under way when it came, for so long by then: more of it than it waited for the disk at last.
+  CHECK(disk_of({microseconds(800), microseconds(60), microseconds(120)}, {microseconds(970), microseconds(230)}) ==
+        std::pair(50UL, 50UL));
+  CHECK(disk_of({microseconds(1'000), microseconds(60), microseconds(300)}, {microseconds(1'170), microseconds(60)}) ==
+        std::pair(1UL, 0UL));
 }
 
 TEST_CASE("lane trace: what its machine's link carries is said if it was declared") {

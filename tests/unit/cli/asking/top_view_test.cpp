@@ -55,9 +55,9 @@ TEST_CASE("top: the job, a line for each live worker, and the keys") {
   CHECK(lines[0] == "job a, mode sync: training, step 7 of 90");
   CHECK(lines[1] == "loss 0.0000, snapshot of step 0, 0 rollbacks, 0 lost workers; not back: gone");
   CHECK(lines[2] == "waits for: shard 1");
-  CHECK(
-      lines[3] ==
-      ">worker                  step  slots/s  slot ms  data ms  pull ms  comp ms  push ms      up/s    down/s  state");
+  CHECK(lines[3] ==
+        ">worker                  step  slots/s  slot ms  data ms  pull ms  comp ms  push ms   up link down link  "
+        "state");
   CHECK(lines[4] ==
         "w0                          7     10.0     20.0      1.5      2.0     70.0      4.0         -         -  ");
   CHECK(lines[5].ends_with("it is silent"));

@@ -453,7 +453,7 @@ void fill(Random& random, SplitStatus& value) {
 }
 
 void fill(Random& random, SessionStatus& value) {
-  auto& [a, b, c, d, e, f, g, h, overtaken, held_up, slot_time, lag, up, down, share] = value;
+  auto& [a, b, c, d, e, f, g, h, overtaken, held_up, slot_time, lag, up, down, share, said_goodbye] = value;
   fill_all(random, a, b, c, d, e, f, g, h, overtaken, held_up, slot_time, lag, up, down);
   share = static_cast<Slot>(between(random, 0, kMaxSlots));
 }

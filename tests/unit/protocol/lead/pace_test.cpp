@@ -30,11 +30,21 @@ TEST_CASE("the pace is that of the last seconds of training") {
 
 TEST_CASE("steps that a lead finds done are nobody's pace") {
   PaceMeter meter;
-  meter.observe(0, 0, 231);
-  meter.observe(10, 0, 245);  // what journals have beyond the snapshot
-  meter.observe(kPaceSecond, 0, 245);
-  meter.observe(2 * kPaceSecond, 100, 247);
-  CHECK(meter.steps_per_second() == 2);
+  meter.observe(0, 500, 231);
+  meter.observe(0, 620, 245);  // what journals have beyond the snapshot, before anybody trains
+  meter.observe(kPaceSecond, 620, 246);
+  meter.observe(2 * kPaceSecond, 720, 248);
+  CHECK(meter.steps_per_second() == 1);
+  CHECK(meter.examples_per_second() == 50);
+}
+
+TEST_CASE("the first step counts from when training has begun") {
+  PaceMeter meter;
+  for (Micros quarter = 0; quarter < 20; ++quarter) {
+    meter.observe(quarter * kPaceSecond / 4, 0, 0);
+  }
+  meter.observe(5 * kPaceSecond, 100, 1);
+  CHECK(meter.steps_per_second() == doctest::Approx(0.2));
 }
 
 TEST_CASE("samples come no closer than they are worth") {

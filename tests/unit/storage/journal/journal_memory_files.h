@@ -21,7 +21,19 @@
 
 namespace ballast {
 
-enum class FileCall : std::uint8_t { create, open, rename, remove, list, sync_folder, write, read, sync, cut };
+enum class FileCall : std::uint8_t {
+  create,
+  open,
+  rename,
+  remove,
+  list,
+  sync_folder,
+  write,
+  read,
+  sync,
+  cut,
+  push_out
+};
 
 // One folder: of a path, only the file's name is looked at. As Linux does it, a sync that fails leaves the pages
 // readable and takes them for written: no later sync writes them.
@@ -248,7 +260,10 @@ class MemoryJournalFiles final : public JournalFiles {
       }
       return error;
     }
-    void push_out(std::uint64_t /*offset*/, std::uint64_t /*bytes*/) override {}
+    void push_out(std::uint64_t /*offset*/, std::uint64_t /*bytes*/) override {
+      const std::scoped_lock lock(files_.mutex_);
+      files_.judge(FileCall::push_out, name_);  // whatever comes of it: nobody relies on that
+    }
 
    private:
     MemoryJournalFiles& files_;

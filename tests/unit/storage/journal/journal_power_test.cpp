@@ -106,7 +106,8 @@ TEST_CASE("what was promised is found again after the death of the process and a
     std::atomic<unsigned> calls = 0;
     const unsigned rarity = random() % 3 == 0 ? 10 : 1U << 30U;
     files->set_judge([&calls, rarity](FileCall call, const std::string&) {
-      const bool can_fail = call != FileCall::read && call != FileCall::open && call != FileCall::cut;
+      const bool can_fail =
+          call != FileCall::read && call != FileCall::open && call != FileCall::cut && call != FileCall::push_out;
       return can_fail && ++calls % rarity == 0 ? (calls % 3 == 0 ? ENOSPC : EIO) : 0;
     });
     std::optional<FailedBegin> failed;
