@@ -7,6 +7,7 @@
 #include "insight/calibration.h"
 #include "insight/job_times.h"
 #include "insight/seen_grants.h"
+#include "insight/standstills.h"
 
 namespace ballast::insight {
 
@@ -41,7 +42,7 @@ Analysis Analyst::analyze(const JobTrace& trace, const WindowsWanted& wanted, co
     if (const auto known = before.find(window); known != before.end() && known->second && !is_newest) {
       judged_.insert(*known);
     } else {
-      const auto part = part_of(trace, window);
+      const auto part = without_standstills(part_of(trace, window));
       auto severe = severities(part);
       bool is_too_large = messages_of(part, window) > limits.messages;
       auto times = is_too_large ? std::nullopt : job_times(part, window.steps());

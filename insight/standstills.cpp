@@ -1,6 +1,7 @@
 #include "insight/standstills.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "insight/medians.h"
@@ -56,6 +57,44 @@ Standstills::Standstills(const ProcessTrace& lane) {
 }
 
 bool Standstills::has(const TraceRecord& work) const { return length_of(work) >= static_cast<double>(least_); }
+
+bool Standstills::has_within(Micros from, Micros until) const {
+  return std::ranges::any_of(all_, [&](const TimeSpan& each) { return from < each.ended && until > each.began; });
+}
+
+JobTrace without_standstills(JobTrace trace) {
+  std::map<const ProcessTrace*, Standstills> lanes;
+  for (const auto& process : trace.processes) {
+    if (process.source.role == TraceRole::lane) {
+      if (Standstills own(process); !own.all().empty()) {
+        lanes.emplace(&process, std::move(own));
+      }
+    }
+  }
+  if (lanes.empty()) {
+    return trace;
+  }
+  const Peers peers(trace);
+  const auto stood = [&](const ProcessTrace* lane, Micros from, Micros until) {
+    const auto found = lanes.find(lane);
+    return found != lanes.end() && from != 0 && found->second.has_within(from, until);
+  };
+  for (auto& process : trace.processes) {
+    for (auto& record : process.records) {
+      const auto times = on_one_clock(peers, process, record);
+      if (record.kind == TraceKind::contribution && stood(&process, times.first, times.second)) {
+        record.first = 0;
+      } else if (record.kind == TraceKind::pull && stood(peers.lane(record.peer), times.second, times.third)) {
+        record.second = 0;
+      }
+    }
+    std::erase_if(process.records, [&](const TraceRecord& record) {
+      const auto times = on_one_clock(peers, process, record);
+      return record.kind == TraceKind::journal && stood(&process, times.first, times.second);
+    });
+  }
+  return trace;
+}
 
 std::vector<double> standstills_of_shards(const std::vector<const ProcessTrace*>& lanes, std::size_t shards,
                                           const TimeSpan& span) {

@@ -16,6 +16,8 @@ class Standstills {
 
   // Whether the thread stood still for most of what the record is of.
   [[nodiscard]] bool has(const TraceRecord& work) const;
+  // Whether it did at some moment from then until then, of the lead's clock.
+  [[nodiscard]] bool has_within(Micros from, Micros until) const;
   // On the lead's clock, one after the other.
   [[nodiscard]] const std::vector<TimeSpan>& all() const { return all_; }
 
@@ -23,6 +25,10 @@ class Standstills {
   Micros least_ = 0;  // that a record spans
   std::vector<TimeSpan> all_;
 };
+
+// Without what messages, and records for the journal, took that a lane that stood still kept waiting: of messages it is
+// not known then when they were sent.
+JobTrace without_standstills(JobTrace trace);
 
 // By shard, of so many: microseconds of that time in which a lane of it stood still. Where several shards did at once
 // it is the first one's.

@@ -2,6 +2,11 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <iterator>
+#include <utility>
+#include <vector>
+
 #include "insight/replay.h"
 #include "insight/verdict.h"
 #include "tests/unit/insight/job_times_fixture.h"
@@ -72,6 +77,48 @@ TEST_CASE("standstills: a lane that starves tells all of it late, and stands sti
   CHECK(seconds_of({lane_that_stands(0, 0, {}, kStandSecond / 2)}, 1) == std::vector<double>{0});
   const auto longer = seconds_of({lane_that_stands(0, 0, {{5 * kStandSecond, 3 * kStandSecond}}, kStandSecond / 2)}, 1);
   CHECK(longer[0] > 2.9);
+}
+
+TEST_CASE("standstills: what messages and records took while a lane stood still says nothing of links and disks") {
+  JobTrace trace;
+  trace.processes = {lane_that_stands(0, 0, {{5 * kStandSecond, 3 * kStandSecond}}), lane_that_stands(1, 0, {}), {}};
+  trace.processes[2].source = {TraceRole::worker, {}, 7};
+  trace.processes[2].clock = ClockReading{kStandSecond, 11 * kStandSecond, 0, 0};  // ten seconds behind
+  const auto add = [&](std::size_t process, TraceKind kind, std::uint64_t peer, std::vector<double> seconds) {
+    TraceRecord record;
+    record.kind = kind;
+    record.peer = peer;
+    record.first = static_cast<Micros>(seconds.at(0) * kStandSecond);
+    record.second = static_cast<Micros>(seconds.at(1) * kStandSecond);
+    record.third = static_cast<Micros>(seconds.at(2) * kStandSecond);
+    trace.processes[process].records.push_back(record);
+  };
+  // It stands from 15 to 18 s; of messages one moment is of the other one's clock.
+  for (const std::size_t lane : {0, 1}) {
+    add(lane, TraceKind::contribution, 7, {6, 18.1, 18.2});
+    add(lane, TraceKind::contribution, 7, {9, 19.1, 19.2});
+    add(lane, TraceKind::journal, 0, {14, 18.2, 0});
+    add(lane, TraceKind::journal, 0, {19, 19.2, 0});
+    add(2, TraceKind::pull, lane, {3, 14.9, 8.3});
+    add(2, TraceKind::pull, lane, {8, 19, 9.1});
+  }
+  const auto found = without_standstills(trace);
+  const auto of = [&](std::size_t process, TraceKind kind) {
+    std::vector<TraceRecord> all;
+    std::ranges::copy_if(found.processes[process].records, std::back_inserter(all),
+                         [kind](const TraceRecord& record) { return record.kind == kind; });
+    return all;
+  };
+  CHECK(of(0, TraceKind::contribution)[0].first == 0);
+  CHECK(of(0, TraceKind::contribution)[1].first == 9 * kStandSecond);
+  CHECK(of(1, TraceKind::contribution)[0].first == 6 * kStandSecond);
+  CHECK(of(0, TraceKind::journal).size() == 1);
+  CHECK(of(1, TraceKind::journal).size() == 2);
+  const auto pulls = of(2, TraceKind::pull);
+  REQUIRE(pulls.size() == 4);
+  CHECK(pulls[0].second == 0);
+  CHECK(pulls[1].second == 19 * kStandSecond);
+  CHECK(pulls[2].second != 0);
 }
 
 TEST_CASE("standstills: they are the server's, in seconds, and the job is as it is without them") {
