@@ -20,9 +20,9 @@ namespace {
 
 constexpr double kWorthIt = 1.03;
 constexpr double kAsWell = 0.98;
-constexpr double kMuchMore =
-    1.1;                        // worth more than a machine that is not needed, or than to look after one thing alone
-constexpr double kFarMore = 4;  // times as much is saved by what can't be told to a job as by what can
+// Worth more than a machine that is not needed, or than to look after one thing alone.
+constexpr double kMuchMore = 1.1;
+constexpr double kFarMore = 4;       // times as much is saved by what can't be told to a job as by what can
 constexpr double kPreferred = 0.02;  // of the gain: a change that is easier to try is taken up to here
 constexpr std::size_t kMostLeftOut = 8;
 constexpr std::size_t kMostLanesOfAShard = 16;

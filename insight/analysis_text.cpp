@@ -231,10 +231,8 @@ std::string severity_json(const std::vector<insight::Severity>& found) {
 std::string verdict_lines(const std::optional<insight::Verdict>& verdict) {
   if (!verdict) {
     return "what that costs cannot be told: of no four steps in a row all updates were measured, as where a job has "
-           "only "
-           "just begun, or begun anew; ask again, or for more steps (of a job that is too large, or of a trace without "
-           "its "
-           "mode, it cannot be told either)\n";
+           "just begun, or begun anew; ask again, or for more steps (nor can it be told of a job that is too large, or "
+           "of a trace without its mode)\n";
   }
   auto text = (verdict->items == 0
                    ? "a step takes "
