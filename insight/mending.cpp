@@ -166,12 +166,15 @@ void Mending::mend_shard_link(JobTimes& times, std::size_t place) const {
   relieve(times, std::numeric_limits<double>::infinity());
 }
 
+// What threads of a server that starves wait beside the disk stays: they want a processor. Of another one it is part of
+// having a journal.
 void Mending::mend_journal(JobTimes& times, std::size_t place) const {
   double stood = 0;
-  for (auto& lane : times.lanes) {
-    if (lane.shard == place) {
-      stood = std::max(stood, lane.journal - lane.beside_disk);
-      lane.journal = lane.beside_disk;
+  for (std::size_t i = 0; i < times.lanes.size(); ++i) {
+    if (auto& lane = times.lanes[i]; lane.shard == place) {
+      const auto stays = as_is_.lanes[i].is_starved() ? lane.beside_disk : 0;
+      stood = std::max(stood, lane.journal - stays);
+      lane.journal = lane.beside_disk = stays;
     }
   }
   relieve(times, stood);
