@@ -17,7 +17,7 @@ class FileChange {
 
  private:
   std::filesystem::path path_;
-  std::array<std::uint64_t, 5> last_{};
+  std::array<std::uint64_t, 7> last_{};
 };
 
 }  // namespace ballast

@@ -3,7 +3,10 @@
 #include <doctest/doctest.h>
 #include <sys/stat.h>
 
+#include <chrono>
+#include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "common/command/usage_error.h"
 #include "common/files/file_change.h"
@@ -118,6 +121,19 @@ TEST_CASE("a change of a file is seen once, also through a link that leads elsew
   std::ofstream(folder.path() / "two") << "another";
   CHECK(change.seen());
   std::filesystem::remove(path);
+  CHECK(change.seen());
+}
+
+TEST_CASE("a change of a file is seen though its size and its time are what they were") {
+  const TemporaryFolder folder;
+  const auto path = folder.path() / "key";
+  std::ofstream(path) << "one";
+  const auto time = std::filesystem::last_write_time(path);
+  FileChange change(path);
+  CHECK(change.seen());
+  std::this_thread::sleep_for(std::chrono::milliseconds(30));  // kernels count file times in ticks, of 10 ms at most
+  std::ofstream(path) << "two";
+  std::filesystem::last_write_time(path, time);
   CHECK(change.seen());
 }
 
