@@ -31,6 +31,7 @@ class Pictures(harness.ClusterCase):
         self.wait_for("the page", lambda: view.value("state.job !== null"))
         view.value("byId('ask').click()")
         self.wait_for("an analysis", lambda: view.value("analysis !== null && !byId('ask').disabled"))
+        self.wait_for("slots a second", lambda: view.value("state.workers.every((worker) => worker.rate > 0)"))
         view.value("cursorAt = null; draw()")
         view.picture(self.folder_of_pictures / name, quality=70)
 

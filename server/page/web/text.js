@@ -31,7 +31,7 @@ function rateText(value) {
   const units = ['B', 'kB', 'MB', 'GB', 'TB'];
   let unit = 0;
   for (; value >= 1000 && unit < units.length - 1; ++unit) value /= 1000;
-  return `${value.toFixed(unit ? 1 : 0)} ${units[unit]}`;
+  return `${value.toFixed(unit ? 1 : 0)} ${units[unit]}/s`;
 }
 
 // Seconds as "1:02:03" or "2:03".

@@ -10,8 +10,8 @@ const COLUMNS = [
   ['pull', 'pull', (worker) => spanText(worker.pull)],
   ['compute', 'compute', (worker) => spanText(worker.compute)],
   ['push', 'push', (worker) => spanText(worker.push)],
-  ['up', 'up/s', (worker) => rateText(worker.up)],
-  ['down', 'down/s', (worker) => rateText(worker.down)],
+  ['up', 'up link', (worker) => rateText(worker.up)],
+  ['down', 'down link', (worker) => rateText(worker.down)],
   ['why', 'state', (worker) => worker.why || (worker.live ? '' : 'gone')],
 ];
 const LOWEST_FIRST = ['name', 'step', 'rate', 'up', 'down'];  // of these the least matters most
