@@ -19,28 +19,35 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kUnfinished = ".part";
 constexpr std::size_t kReadBytes = 1U << 20U;
-constexpr int kListings = 1'000;  // in vain, before that is a failure
+constexpr int kTries = 1'000;  // in vain, before that is a failure
 
 StoreStatus failure(const fs::path& path, const std::string& what, const std::error_code& reason) {
   return {reason == std::errc::no_such_file_or_directory ? StoreCode::missing : StoreCode::io,
           path.string() + ": cannot " + what + ": " + reason.message()};
 }
 
-// Makes the folder and those above it, as far as they are not there, and syncs the entry of each: what is synced in a
-// folder is lost with the folder's own entry.
-StoreStatus make_folders(const fs::path& folder) {
-  std::vector<fs::path> missing;
+// The folder and those above it; `made`: those that were not there, the outermost first.
+StoreStatus make_folders(const fs::path& folder, std::vector<fs::path>& made) {
   std::error_code refused;
-  for (auto at = folder; !at.empty() && !fs::exists(at, refused); at = at.parent_path()) {
-    missing.push_back(at);
+  if (folder.empty() || fs::is_directory(folder, refused)) {
+    return {};
   }
-  fs::create_directories(folder, refused);
-  if (refused) {
-    return {StoreCode::io, folder.string() + ": cannot make the folder: " + refused.message()};
+  if (auto above = make_folders(folder.parent_path(), made); !above.ok()) {
+    return above;
   }
-  for (auto made = missing.rbegin(); made != missing.rend(); ++made) {
-    if (const auto unsynced = sync_folder(made->parent_path())) {
-      return failure(*made, "sync the folder's entry", unsynced);
+  if (fs::create_directory(folder, refused)) {
+    made.push_back(folder);
+  }
+  const auto status = refused ? failure(folder, "make the folder", refused) : StoreStatus{};
+  const bool has_vanished = refused == std::errc::file_exists;  // between two looks; or a file is in the way
+  return has_vanished ? StoreStatus{StoreCode::missing, status.text()} : status;
+}
+
+// What is synced in a folder is lost with the folder's own entry, so that is synced, too.
+StoreStatus sync_entries(const std::vector<fs::path>& made) {
+  for (const auto& folder : made) {
+    if (const auto unsynced = sync_folder(folder.parent_path())) {
+      return {StoreCode::io, folder.string() + ": cannot sync the folder's entry: " + unsynced.message()};
     }
   }
   return {};
@@ -73,20 +80,20 @@ class FolderPlace final : public CopyPlace {
  public:
   FolderPlace(const std::string& folder, bool has_to_be_there) : root_(folder), has_to_be_there_(has_to_be_there) {}
 
+  // A folder may vanish before the file is in it, for somebody removes the last of what he had there: it is made again.
   StoreResult<std::unique_ptr<ObjectWriter>> write(const std::string& name) override {
     const auto path = root_ / name;
-    if (std::error_code error; has_to_be_there_ && !fs::is_directory(root_, error)) {
-      return StoreStatus{StoreCode::io, root_.string() + ": there is no such folder; mount it"};
-    }
-    if (auto made = make_folders(path.parent_path()); !made.ok()) {
-      return made;
-    }
-    const auto unfinished = "." + std::to_string(::getpid()) + std::string(kUnfinished);
+    std::vector<fs::path> made;
     NewFile file;
-    if (const auto refused = file.create(path, {.suffix = unfinished, .mode = 0644, .synced = true})) {
-      return failure(path.string() + unfinished, "write", refused);
+    auto begun = begin(path, made, file);
+    for (int tries = 1; begun.code() == StoreCode::missing && tries < kTries; ++tries) {
+      begun = begin(path, made, file);
     }
-    return std::unique_ptr<ObjectWriter>(std::make_unique<FileWriter>(path, std::move(file)));
+    if (begun.ok()) {
+      begun = sync_entries(made);  // only now, for a folder with a file in it stays
+    }
+    return begun.ok() ? StoreResult<std::unique_ptr<ObjectWriter>>(std::make_unique<FileWriter>(path, std::move(file)))
+                      : StoreStatus{StoreCode::io, begun.text()};
   }
 
   StoreStatus read(const std::string& name, const Sink& sink) override {
@@ -146,12 +153,25 @@ class FolderPlace final : public CopyPlace {
   }
 
  private:
+  // `missing`: a folder has vanished meanwhile.
+  StoreStatus begin(const fs::path& path, std::vector<fs::path>& made, NewFile& file) const {
+    if (std::error_code error; has_to_be_there_ && !fs::is_directory(root_, error)) {
+      return {StoreCode::io, root_.string() + ": there is no such folder; mount it"};
+    }
+    if (auto status = make_folders(path.parent_path(), made); !status.ok()) {
+      return status;
+    }
+    const auto unfinished = "." + std::to_string(::getpid()) + std::string(kUnfinished);
+    const auto refused = file.create(path, {.suffix = unfinished, .mode = 0644, .synced = true});
+    return refused ? failure(path.string() + unfinished, "write", refused) : StoreStatus{};
+  }
+
   // Of all files whose names begin with `prefix`. A folder may vanish meanwhile, for another shard removes old copies:
   // that ends a listing early, so that it is begun again. Each time a folder has gone, and so many do not.
   StoreStatus visit(const std::string& prefix, const std::function<void(const std::string& name)>& what) const {
     const auto folder = root_ / prefix.substr(0, prefix.rfind('/') + 1);
     std::error_code refused;
-    for (int tries = 0; tries < kListings; ++tries) {
+    for (int tries = 0; tries < kTries; ++tries) {
       const auto names = list_once(folder, prefix, refused);
       if (!refused) {
         std::ranges::for_each(names, what);

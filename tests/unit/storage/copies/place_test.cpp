@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <string>
 #include <thread>
 
 #include "tests/unit/storage/copies/key_files.h"
@@ -285,6 +286,28 @@ TEST_CASE("what stays in a folder is listed, whatever vanishes from it meanwhile
   over = true;
   another.join();
   CHECK(whole == 2'000);
+}
+
+TEST_CASE("what is written into a folder is there, though the last of what others had in it goes meanwhile") {
+  const TemporaryFolder folder;
+  const auto target = CopyTarget{(folder.path() / "copies").string(), ""};
+  std::atomic<bool> over = false;
+  std::thread another([&] {
+    const auto place = place_at(target);
+    while (!over) {
+      std::filesystem::create_directories(folder.path() / "copies" / "job" / "holds");
+      static_cast<void>(place->remove("job/holds/another"));  // and the folder, for nothing else is in it
+    }
+  });
+  const auto place = place_at(target);
+  std::string refused;
+  for (int times = 0; times < 300 && refused.empty(); ++times) {
+    const auto writer = place->write("job/holds/own");  // and given up again
+    refused = writer.ok() ? "" : writer.status().text();
+  }
+  over = true;
+  another.join();
+  CHECK(refused == "");
 }
 
 TEST_CASE("a folder that cannot be written is an error") {
